@@ -1,0 +1,64 @@
+/* bergline/sys/io.h: the file system that a table is read through (plug-in interface; a weaker
+ * promise than the rest of include/bergline: check `version`).
+ *
+ * Paths are opaque strings as Iceberg metadata holds them: nothing is decoded or normalised by
+ * callers. An implementation decides which forms it takes (io_local: plain paths, file:/p,
+ * file:///p). All functions are thread-safe. Errors name the path. */
+#ifndef BERGLINE_SYS_IO_H
+#define BERGLINE_SYS_IO_H
+
+#include "bergline/ctx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BL_IO_VERSION 1
+
+/* An open file for reading at any place, from any thread. */
+typedef struct bl_input bl_input;
+struct bl_input {
+  int64_t size; /* bytes */
+  /* Read exactly n bytes at offset; BL_IO on a short read (the message names path and byte). */
+  bl_status (*read_at)(bl_input *in, int64_t offset, void *out, size_t n, bl_error *err);
+  void (*close)(bl_input *in); /* frees in */
+};
+
+/* A file being written; it appears under its path only by finish. */
+typedef struct bl_output bl_output;
+struct bl_output {
+  bl_status (*write)(bl_output *out, const void *p, size_t n, bl_error *err);
+  /* Flush, fsync, close and publish; then out is freed, also on failure. BL_CONFLICT where the
+   * file was opened exclusive and exists. */
+  bl_status (*finish)(bl_output *out, bl_error *err);
+  void (*abort)(bl_output *out); /* nothing remains; frees out */
+};
+
+typedef struct bl_file_info {
+  const char *path; /* as the caller of list would pass it to open_input */
+  int64_t size;
+  int64_t modified_ms;
+  bool is_folder;
+} bl_file_info;
+
+typedef struct bl_io bl_io;
+struct bl_io {
+  int version; /* BL_IO_VERSION */
+  const char *name;
+  /* must provide */
+  bl_status (*open_input)(bl_io *io, const char *path, bl_input **out, bl_error *err); /* BL_NOT_FOUND */
+  bl_status (*exists)(bl_io *io, const char *path, bool *out, bl_error *err);
+  /* Direct children of a folder in any order; a folder that does not exist has none. visit
+   * returns non-BL_OK to stop (passed on). */
+  bl_status (*list)(bl_io *io, const char *folder, bl_status (*visit)(void *user, const bl_file_info *f, bl_error *err),
+                    void *user, bl_error *err);
+  /* may provide (NULL = read-only) */
+  bl_status (*open_output)(bl_io *io, const char *path, bool exclusive, bl_output **out, bl_error *err);
+  bl_status (*remove)(bl_io *io, const char *path, bl_error *err); /* BL_NOT_FOUND */
+  void (*free)(bl_io *io);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
