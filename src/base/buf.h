@@ -8,15 +8,16 @@ typedef struct bl_buf {
   bl_ctx *ctx;
   uint8_t *p;
   size_t n, cap, max;
-  bool failed; /* an append did not fit or memory ran out; sticky */
+  bool failed; /* an append did not fit or memory ran out; sticky until bl_buf_clear */
+  bool full;   /* failed because max would have been passed */
 } bl_buf;
 
 #define BL_BUF_MAX ((size_t)1 << 40)
 
 void bl_buf_init(bl_buf *b, bl_ctx *ctx, size_t max);
 void bl_buf_free(bl_buf *b);
-void bl_buf_clear(bl_buf *b); /* n = 0, memory kept */
-/* Appends never report: check bl_buf_ok once at the end. */
+void bl_buf_clear(bl_buf *b); /* n = 0, not failed, memory kept */
+/* Appends never report: check bl_buf_ok once at the end (BL_NOMEM, or BL_DAMAGED where max was passed). */
 void bl_buf_add(bl_buf *b, const void *p, size_t n);
 void bl_buf_byte(bl_buf *b, uint8_t c);
 void bl_buf_str(bl_buf *b, bl_str s);

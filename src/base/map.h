@@ -8,7 +8,7 @@
 typedef struct bl_map bl_map;
 bl_status bl_map_new(bl_ctx *ctx, bl_map **out, bl_error *err) BL_CHECKED;
 void bl_map_free(bl_map *m);
-/* Pointer to the value or NULL. */
+/* Pointer to the value or NULL. It holds until the next put. */
 size_t *bl_map_get(const bl_map *m, bl_str key);
 /* The value of key, made as `initial` where it is new (*added says; may be NULL). NULL: no memory. */
 size_t *bl_map_put(bl_map *m, bl_str key, size_t initial, bool *added);
