@@ -1,0 +1,68 @@
+/* bergline/sys/catalog.h: where the current metadata file of a named table is kept (plug-in interface; a weaker promise
+ * than the rest of include/bergline: check `version`). All functions are thread-safe. Errors name catalog and table. */
+#ifndef BERGLINE_SYS_CATALOG_H
+#define BERGLINE_SYS_CATALOG_H
+
+#include "bergline/sys/io.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BL_CATALOG_VERSION 1
+
+/* A table's name: namespace levels, outermost first, and the last part. */
+typedef struct bl_table_name {
+  const char *const *levels;
+  size_t n_levels;
+  const char *name;
+} bl_table_name;
+
+/* One table as the catalog has it; strings live until the callback returns. */
+typedef struct bl_catalog_entry {
+  const char *name_space; /* levels joined with "." */
+  const char *name;
+  const char *metadata_location; /* NULL where the catalog does not say it in a listing */
+} bl_catalog_entry;
+
+typedef bl_status (*bl_catalog_visit)(void *user, const bl_catalog_entry *e, bl_error *err);
+
+typedef struct bl_catalog bl_catalog;
+struct bl_catalog {
+  int version;      /* BL_CATALOG_VERSION */
+  const char *name; /* the catalog's name, for messages; lives as long as the catalog */
+  /* must provide */
+  /* Calls visit once with metadata_location set. BL_NOT_FOUND: no such table; BL_UNSUPPORTED: a view; BL_USAGE: the
+   * store holds several catalogs and none was named; what visit returns is passed on. */
+  bl_status (*load)(bl_catalog *c, const bl_table_name *t, bl_catalog_visit visit, void *user, bl_error *err);
+  /* Tables of a namespace (n_levels 0: of all), views left out, ordered bytewise by namespace and name. */
+  bl_status (*list_tables)(bl_catalog *c, const char *const *levels, size_t n_levels, bl_catalog_visit visit,
+                           void *user, bl_error *err);
+  /* Every namespace, ordered bytewise; entries have name and metadata_location NULL. */
+  bl_status (*list_namespaces)(bl_catalog *c, bl_catalog_visit visit, void *user, bl_error *err);
+  void (*free)(bl_catalog *c);
+};
+
+/* What a catalog is opened with. Properties are the configuration's other keys (credentials among them: never print).
+ */
+typedef struct bl_catalog_options {
+  const char *name;      /* NULL: not named */
+  const char *type;      /* "sql", "rest", "hadoop", … or NULL: told by uri */
+  const char *uri;       /* NULL */
+  const char *warehouse; /* NULL */
+  const char *const *keys, *const *values;
+  size_t n_properties;
+} bl_catalog_options;
+
+typedef struct bl_catalog_driver {
+  int version;      /* BL_CATALOG_VERSION */
+  const char *type; /* "sql" */
+  /* Does this driver take them (by type, else by uri)? */
+  bool (*takes)(const bl_catalog_options *o);
+  bl_status (*open)(bl_ctx *ctx, const bl_catalog_options *o, bl_catalog **out, bl_error *err);
+} bl_catalog_driver;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,56 @@
+/* bergline/table.h: opening a table. A handle shows the version that was current when it was opened and never changes;
+ * it may be read by several threads at once. */
+#ifndef BERGLINE_TABLE_H
+#define BERGLINE_TABLE_H
+
+#include "bergline/sys/drivers.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bl_table bl_table;
+
+/* Options of every call that takes a TABLE; zeroed = defaults. Strings are borrowed for the call. */
+typedef struct bl_table_options {
+  const char *catalog;          /* a catalog's name in the configuration, or which one of those in `uri` */
+  const char *uri;              /* straight to a catalog: sqlite:///path/catalog.db */
+  const char *warehouse;        /* its warehouse folder; without uri: a folder of Hadoop tables, NS/NAME */
+  const char *const *path_maps; /* "FROM=TO" each */
+  size_t n_path_maps;
+  const bl_drivers *drivers; /* NULL: bl_drivers_default; else it must outlive the table */
+} bl_table_options;
+
+/* Open TABLE: a folder or URI, a metadata file (that version, read-only), or NS.NAME of a catalog. A TABLE with a '/'
+ * or an existing path is a path. o may be NULL. The newest metadata of a folder: metadata/version-hint.text and any
+ * newer version that follows it, else the highest vN.metadata.json or NNNNN-<uuid>.metadata.json, then the latest
+ * last-updated-ms. A moved folder opens: its recorded location is mapped to the folder given, in the I/O layer
+ * (file:/p, file:///p and /p are one). BL_NOT_FOUND: no such folder, catalog or table, no metadata; BL_USAGE: bad
+ * option, several catalogs; BL_DAMAGED, BL_UNSUPPORTED: the metadata (see docs/formats), a view, a store this build
+ * cannot reach; BL_IO; BL_NOMEM. */
+BL_API bl_status bl_table_open(bl_ctx *ctx, const char *table, const bl_table_options *o, bl_table **out,
+                               bl_error *err) BL_CHECKED;
+BL_API void bl_table_free(bl_table *t);
+
+/* Facts of the opened version. Strings live as long as the table. */
+typedef struct bl_table_info {
+  int format_version;
+  const char *uuid;              /* NULL: a v1 table without one */
+  const char *location;          /* as recorded */
+  const char *metadata_location; /* the file this version was read from, as opened */
+  int64_t last_updated_ms;
+  int64_t last_sequence_number;
+  int64_t next_row_id; /* v3; 0 before */
+  bool has_current_snapshot;
+  int64_t current_snapshot_id;
+  int32_t current_schema_id, default_spec_id, default_sort_order_id;
+  bool read_only; /* opened by a metadata file */
+} bl_table_info;
+BL_API void bl_table_get_info(const bl_table *t, bl_table_info *out);
+/* A table property, NULL where it is not set. */
+BL_API const char *bl_table_property(const bl_table *t, const char *key);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* table.h: an opened table: one version of its metadata and the I/O that its paths go through.
+ * 1. Paths in metadata are opaque: they are matched and written byte for byte, and only `io` maps them.
+ * 2. A table is read-only after bl_table_open: any thread may use it; arenas are the caller's. */
+#ifndef BL_TABLE_TABLE_H
+#define BL_TABLE_TABLE_H
+
+#include "base/alloc.h"
+#include "bergline/table.h"
+#include "format/metadata_json.h"
+#include "model/manifest.h"
+
+typedef enum bl_table_form {
+  BL_FORM_HADOOP, /* a folder with vN.metadata.json: written by path */
+  BL_FORM_NAMED,  /* a folder with NNNNN-<uuid>.metadata.json: belongs to some catalog */
+  BL_FORM_CATALOG /* opened through `catalog` */
+} bl_table_form;
+
+struct bl_table {
+  bl_ctx *ctx;
+  bl_io *io; /* takes paths as the metadata has them */
+  bl_metadata *metadata;
+  bl_table_form form;
+  bool read_only;      /* opened by a metadata file */
+  char *name;          /* TABLE as given: for messages */
+  char *metadata_path; /* as the io below takes it (not mapped again) */
+  char *root;          /* folder that `location` is mapped to, as the io below takes it; NULL: not mapped */
+  int64_t version;     /* N of vN or NNNNN; -1 where the name has none */
+  const bl_drivers *drivers;
+  bl_catalog *catalog; /* BL_FORM_CATALOG; owned */
+  char *catalog_table; /* "ns.name" */
+  /* private to table.c and address.c */
+  bl_drivers own_drivers;
+  bl_io *mapped; /* == io where there are maps */
+};
+
+/* A table from what address.c found out; takes nothing over on failure. metadata_path is read through `io` with no
+ * map but the options'. folder NULL: the recorded location is not mapped. */
+typedef struct bl_table_source {
+  const char *name;
+  const char *metadata_path;
+  const char *folder;
+  bl_table_form form;
+  int64_t version;
+  bool read_only;
+} bl_table_source;
+bl_status bl_table_load(bl_ctx *ctx, const bl_drivers *drivers, const bl_table_source *src,
+                        const bl_table_options *o /* path_maps */, bl_table **out, bl_error *err) BL_CHECKED;
+
+/* The data format for a file of the table; BL_UNSUPPORTED names it where this build has none. */
+bl_status bl_table_data_format(const bl_table *t, bl_file_format f, const bl_data_format **out,
+                               bl_error *err) BL_CHECKED;
+
+#endif
