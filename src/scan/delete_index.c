@@ -104,7 +104,9 @@ void bl_delete_index_free(bl_delete_index *x) {
   bl_free(x->ctx, x);
 }
 
-size_t bl_delete_index_count(const bl_delete_index *x) { return x->count; }
+size_t bl_delete_index_count(const bl_delete_index *x) {
+  return x->count;
+}
 
 static bl_status push(bl_ctx *ctx, entry_list *l, const bl_manifest_entry *e, bl_error *err) {
   BL_TRY(bl_grow(ctx, &l->items, &l->cap, l->n, sizeof *l->items, err));
@@ -171,8 +173,8 @@ static bl_status add_equality(bl_delete_index *x, const bl_manifest_entry *e, bl
     return bl_fail(err, BL_DAMAGED, "equality delete: %s: the entry has no equality_ids", e->file.path.p);
   for (size_t i = 0; i < e->file.n_equality_ids; i++)
     if (!bl_metadata_any_field(x->md, e->file.equality_ids[i]))
-      return bl_fail(err, BL_DAMAGED, "equality delete: %s: equality id %d is in no schema of the table", e->file.path.p,
-                     e->file.equality_ids[i]);
+      return bl_fail(err, BL_DAMAGED, "equality delete: %s: equality id %d is in no schema of the table",
+                     e->file.path.p, e->file.equality_ids[i]);
   const bl_partition_spec *spec = bl_metadata_spec(x->md, e->file.spec_id);
   if (spec && bl_spec_is_unpartitioned(spec)) return push(x->ctx, &x->global, e, err);
   part_slot *p;
@@ -261,17 +263,20 @@ bool bl_equality_may_match(const bl_metadata *md, const bl_data_file *del, const
 
 static bl_status check_partition(const bl_manifest_entry *del, const bl_manifest_entry *data, bl_error *err) {
   const bl_data_file *x = &del->file, *y = &data->file;
-  if (x->spec_id == y->spec_id && bl_tuple_same(x->partition, x->n_partition, y->partition, y->n_partition)) return BL_OK;
-  return bl_fail(err, BL_DAMAGED, "delete file: %s: its partition is not that of the data file that it names, %s", x->path.p,
-                 y->path.p);
+  if (x->spec_id == y->spec_id && bl_tuple_same(x->partition, x->n_partition, y->partition, y->n_partition))
+    return BL_OK;
+  return bl_fail(err, BL_DAMAGED, "delete file: %s: its partition is not that of the data file that it names, %s",
+                 x->path.p, y->path.p);
 }
 
-static bl_status take_vector(const bl_manifest_entry *v, const bl_manifest_entry *data, bl_file_deletes *out, bl_error *err) {
+static bl_status take_vector(const bl_manifest_entry *v, const bl_manifest_entry *data, bl_file_deletes *out,
+                             bl_error *err) {
   BL_TRY(check_partition(v, data, err));
   if (v->sequence_number < data->sequence_number)
-    return bl_fail(err, BL_DAMAGED,
-                   "deletion vector: %s: its sequence number %lld is below that of the data file that it names, %s (%lld)",
-                   v->file.path.p, (long long)v->sequence_number, data->file.path.p, (long long)data->sequence_number);
+    return bl_fail(
+        err, BL_DAMAGED,
+        "deletion vector: %s: its sequence number %lld is below that of the data file that it names, %s (%lld)",
+        v->file.path.p, (long long)v->sequence_number, data->file.path.p, (long long)data->sequence_number);
   out->vector = v;
   return BL_OK;
 }
@@ -279,7 +284,8 @@ static bl_status take_vector(const bl_manifest_entry *v, const bl_manifest_entry
 /* May a position delete file without one target hold positions of this path, by its bounds of file_path? */
 static bool may_name(const bl_data_file *del, bl_str path) {
   const bl_column_metrics *m = bl_data_file_metrics(del, BL_ID_DELETE_PATH);
-  if (!m || !m->lower.p || !m->upper.p || bl_path_key(path).p != path.p || bl_path_key(m->lower).p != m->lower.p) return true;
+  if (!m || !m->lower.p || !m->upper.p || bl_path_key(path).p != path.p || bl_path_key(m->lower).p != m->lower.p)
+    return true;
   if (bl_str_cmp(m->lower, m->upper) > 0) return true;
   return bl_str_cmp(m->lower, path) <= 0 && bl_str_cmp(path, m->upper) <= 0;
 }
@@ -298,9 +304,9 @@ static size_t take(const bl_metadata *md, const entry_list *l, size_t from, cons
 }
 
 /* The entries of two lists (NULL allowed) that reach the data file, in arena memory for exactly these. */
-static bl_status take_both(const bl_delete_index *x, bl_arena *a, const entry_list *one, size_t from_one, const entry_list *two,
-                           size_t from_two, const bl_data_file *data, bool equality, const bl_manifest_entry ***out, size_t *n_out,
-                           bl_error *err) {
+static bl_status take_both(const bl_delete_index *x, bl_arena *a, const entry_list *one, size_t from_one,
+                           const entry_list *two, size_t from_two, const bl_data_file *data, bool equality,
+                           const bl_manifest_entry ***out, size_t *n_out, bl_error *err) {
   size_t n1 = one ? take(x->md, one, from_one, data, equality, NULL) : 0;
   size_t n2 = two ? take(x->md, two, from_two, data, equality, NULL) : 0;
   *n_out = n1 + n2;
@@ -312,8 +318,8 @@ static bl_status take_both(const bl_delete_index *x, bl_arena *a, const entry_li
   return BL_OK;
 }
 
-bl_status bl_delete_index_for(const bl_delete_index *x, bl_arena *a, const bl_manifest_entry *data, bl_file_deletes *out,
-                              bl_error *err) {
+bl_status bl_delete_index_for(const bl_delete_index *x, bl_arena *a, const bl_manifest_entry *data,
+                              bl_file_deletes *out, bl_error *err) {
   *out = (bl_file_deletes){0};
   if (x->count == 0) return BL_OK;
   const size_t *at = bl_map_get(x->by_path, bl_path_key(data->file.path));
@@ -324,9 +330,11 @@ bl_status bl_delete_index_for(const bl_delete_index *x, bl_arena *a, const bl_ma
   if (!out->vector) {
     size_t from = ps ? lower_bound(&ps->position, seq) : 0;
     for (size_t i = from; ps && i < ps->position.n; i++) BL_TRY(check_partition(ps->position.items[i], data, err));
-    BL_TRY(take_both(x, a, ps ? &ps->position : NULL, from, pt ? &pt->position : NULL, pt ? lower_bound(&pt->position, seq) : 0,
-                     &data->file, false, &out->position, &out->n_position, err));
+    BL_TRY(take_both(x, a, ps ? &ps->position : NULL, from, pt ? &pt->position : NULL,
+                     pt ? lower_bound(&pt->position, seq) : 0, &data->file, false, &out->position, &out->n_position,
+                     err));
   }
   return take_both(x, a, &x->global, lower_bound(&x->global, seq + 1), pt ? &pt->equality : NULL,
-                   pt ? lower_bound(&pt->equality, seq + 1) : 0, &data->file, true, &out->equality, &out->n_equality, err);
+                   pt ? lower_bound(&pt->equality, seq + 1) : 0, &data->file, true, &out->equality, &out->n_equality,
+                   err);
 }

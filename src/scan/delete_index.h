@@ -3,8 +3,8 @@
  * Deletion vectors and position deletes that name one file are found by its path; other position deletes by
  * (spec, partition); equality deletes by (spec, partition), or everywhere where their spec is unpartitioned.
  * Sequence rules: vector and position deletes apply to data of the same or a lower number, equality deletes only
- * to strictly lower ones. A vector hides all position deletes of its file. Memory grows with the number of delete files,
- * never with (data files x delete files). */
+ * to strictly lower ones. A vector hides all position deletes of its file. Memory grows with the number of delete
+ * files, never with (data files x delete files). */
 #ifndef BL_SCAN_DELETE_INDEX_H
 #define BL_SCAN_DELETE_INDEX_H
 
@@ -13,8 +13,8 @@
 typedef struct bl_delete_index bl_delete_index;
 
 typedef struct bl_file_deletes {
-  const bl_manifest_entry *vector;           /* NULL = none */
-  const bl_manifest_entry **position;        /* v2 position deletes; none where there is a vector */
+  const bl_manifest_entry *vector;    /* NULL = none */
+  const bl_manifest_entry **position; /* v2 position deletes; none where there is a vector */
   size_t n_position;
   const bl_manifest_entry **equality;
   size_t n_equality;
@@ -28,9 +28,10 @@ bl_status bl_delete_index_add(bl_delete_index *x, const bl_manifest_entry *e, bl
 /* Before the first look-up; afterwards look-ups may run on several threads. */
 bl_status bl_delete_index_seal(bl_delete_index *x, bl_error *err) BL_CHECKED;
 /* What applies to a live data entry; arrays in arena a. Equality deletes that bounds and null counts rule out are left
- * away. BL_DAMAGED: a vector or a delete that names the file has another partition, or the vector is older than the file. */
-bl_status bl_delete_index_for(const bl_delete_index *x, bl_arena *a, const bl_manifest_entry *data, bl_file_deletes *out,
-                              bl_error *err) BL_CHECKED;
+ * away. BL_DAMAGED: a vector or a delete that names the file has another partition, or the vector is older than the
+ * file. */
+bl_status bl_delete_index_for(const bl_delete_index *x, bl_arena *a, const bl_manifest_entry *data,
+                              bl_file_deletes *out, bl_error *err) BL_CHECKED;
 size_t bl_delete_index_count(const bl_delete_index *x);
 
 /* The data file that a position delete file names: referenced_data_file, or equal bounds of file_path; p NULL where

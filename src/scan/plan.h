@@ -13,10 +13,10 @@ typedef struct bl_scan_file {
 } bl_scan_file;
 
 typedef struct bl_plan_counts {
-  size_t manifests_opened, manifests_skipped;               /* data manifests */
+  size_t manifests_opened, manifests_skipped; /* data manifests */
   size_t delete_manifests_opened, delete_manifests_skipped;
   size_t files, files_skipped, delete_files;
-  int64_t rows, bytes;                                      /* at most */
+  int64_t rows, bytes; /* at most */
 } bl_plan_counts;
 
 typedef struct bl_plan {
@@ -30,17 +30,19 @@ typedef struct bl_plan {
 } bl_plan;
 
 typedef struct bl_plan_options {
-  const bl_expr *filter;      /* bound to `schema` and the metadata columns; NULL = all rows */
-  const bl_schema *schema;    /* what the filter was bound to */
-  bool metrics;               /* keep column metrics even without a filter */
+  const bl_expr *filter;   /* bound to `schema` and the metadata columns; NULL = all rows */
+  const bl_schema *schema; /* what the filter was bound to */
+  bool metrics;            /* keep column metrics even without a filter */
 } bl_plan_options;
 
 /* s NULL (a table without snapshot): an empty plan. Manifests are read on the ctx's threads. */
-bl_status bl_plan_new(bl_table *t, const bl_snapshot *s, const bl_plan_options *o, bl_plan **out, bl_error *err) BL_CHECKED;
+bl_status bl_plan_new(bl_table *t, const bl_snapshot *s, const bl_plan_options *o, bl_plan **out,
+                      bl_error *err) BL_CHECKED;
 void bl_plan_free(bl_plan *p); /* NULL allowed */
 
 /* Statistics of the lineage columns and constants of one data file (user: the bl_manifest_entry): _row_id is
- * arithmetic where the file stores none, the last-updated number is bounded by rule R5; _file and _spec_id are constant. */
+ * arithmetic where the file stores none, the last-updated number is bounded by rule R5; _file and _spec_id are
+ * constant. */
 bool bl_meta_stats(void *data_entry, const bl_field *f, bl_stats *out);
 
 #endif

@@ -1,0 +1,253 @@
+/* plan.c: see plan.h. Delete manifests are read first: whether equality deletes exist decides whether the data
+ * entries' metrics are needed. Each opened manifest has an arena of its own, so that workers share nothing. */
+#include "scan/plan.h"
+
+#include "base/pool.h"
+
+/* Partition field types of one spec, made once. */
+typedef struct spec_types {
+  const bl_partition_spec *spec;
+  bl_type *types;
+} spec_types;
+
+typedef struct manifest_work {
+  const bl_manifest_file *m;
+  bl_arena *arena;
+  bl_manifest_entry *entries; /* delete manifests */
+  size_t n_entries;
+  bl_scan_file *files; /* data manifests: those that stay */
+  size_t n_files, n_skipped;
+} manifest_work;
+
+typedef struct planner {
+  bl_table *t;
+  const bl_plan_options *o;
+  bl_plan *plan;
+  spec_types *specs; /* parallel to metadata->specs */
+  manifest_work *work;
+  size_t n_work;
+  bool metrics;
+} planner;
+
+static bl_status make_spec_types(planner *p, bl_arena *a, bl_error *err) {
+  const bl_metadata *md = p->t->metadata;
+  const bl_schema **others = bl_arena_alloc(a, md->n_schemas + 1, sizeof *others);
+  p->specs = bl_arena_calloc(a, md->n_specs + 1, sizeof *p->specs);
+  if (!p->specs || !others) return bl_nomem(err);
+  for (size_t i = 0; i < md->n_schemas; i++) others[i] = &md->schemas[md->n_schemas - 1 - i];
+  for (size_t i = 0; i < md->n_specs; i++) {
+    const bl_partition_spec *s = &md->specs[i];
+    p->specs[i].spec = s;
+    p->specs[i].types = bl_arena_calloc(a, s->n_fields + 1, sizeof *p->specs[i].types);
+    if (!p->specs[i].types) return bl_nomem(err);
+    bl_spec_types(s, bl_metadata_current_schema(md), others, md->n_schemas, p->specs[i].types);
+  }
+  return BL_OK;
+}
+
+static const spec_types *types_of(const planner *p, int32_t spec_id) {
+  for (size_t i = 0; i < p->t->metadata->n_specs; i++)
+    if (p->specs[i].spec->id == spec_id) return &p->specs[i];
+  return NULL;
+}
+
+static bool manifest_may_match(const planner *p, const bl_manifest_file *m) {
+  if (m->added_files == 0 && m->existing_files == 0) return false; /* nothing live */
+  const spec_types *s = types_of(p, m->spec_id);
+  if (!p->o->filter || !s || !m->has_partitions) return true;
+  return bl_summaries_may_match(p->o->filter, s->spec, s->types, p->o->schema, m->partitions, m->n_partitions);
+}
+
+static bool partition_may_match(const planner *p, const bl_data_file *f) {
+  const spec_types *s = types_of(p, f->spec_id);
+  if (!p->o->filter || !s) return true;
+  return bl_partition_may_match(p->o->filter, s->spec, s->types, p->o->schema, f->partition, f->n_partition);
+}
+
+bool bl_meta_stats(void *data_entry, const bl_field *f, bl_stats *out) {
+  const bl_manifest_entry *e = data_entry;
+  const bl_data_file *d = &e->file;
+  *out = (bl_stats){.rows = d->record_count, .nulls = 0, .nans = 0};
+  bool lineage = f->id == BL_ID_ROW_ID || f->id == BL_ID_LAST_UPDATED;
+  if (lineage && d->first_row_id == BL_NONE) {
+    out->nulls = d->record_count;
+    out->all_same = true;
+    return true;
+  }
+  if (lineage) { /* only metrics tell what is stored; nulls stand for the inherited values */
+    const bl_column_metrics *m = bl_data_file_metrics(d, f->id);
+    bl_value lo, hi;
+    if (!m || m->nulls == BL_NONE || !m->lower.p || !m->upper.p || !bl_value_from_bytes(&f->type, m->lower, &lo) ||
+        !bl_value_from_bytes(&f->type, m->upper, &hi) || bl_value_cmp(&lo, &hi) > 0)
+      return false;
+    if (m->nulls > 0) {
+      int64_t first = f->id == BL_ID_ROW_ID ? d->first_row_id : e->sequence_number;
+      int64_t last = f->id == BL_ID_ROW_ID ? d->first_row_id + d->record_count - 1 : e->sequence_number;
+      if (first < lo.u.i) lo.u.i = first;
+      if (last > hi.u.i) hi.u.i = last;
+    }
+    out->has_lower = out->has_upper = true;
+    out->lower = lo;
+    out->upper = hi;
+    return true;
+  }
+  bl_value v = {.kind = f->type.kind};
+  if (f->id == BL_ID_FILE) v.u.s = d->path;
+  else if (f->id == BL_ID_SPEC_ID) v.u.i = d->spec_id;
+  else if (f->id == BL_ID_POS) {
+    out->has_lower = out->has_upper = true;
+    out->lower = out->upper = v;
+    out->upper.u.i = d->record_count > 0 ? d->record_count - 1 : 0;
+    return true;
+  } else return false;
+  out->has_lower = out->has_upper = out->all_same = true;
+  out->lower = out->upper = v;
+  return true;
+}
+
+static bool entry_may_match(const planner *p, bl_manifest_entry *e) {
+  if (!p->o->filter) return true;
+  if (!partition_may_match(p, &e->file)) return false;
+  return bl_metrics_may_match(p->o->filter, &e->file, p->o->schema, bl_meta_stats, e);
+}
+
+static bl_status read_deletes(void *user, size_t i, bl_error *err) {
+  planner *p = user;
+  manifest_work *w = &p->work[i];
+  return bl_table_manifest_entries(p->t, w->m, true, w->arena, &w->entries, &w->n_entries, err);
+}
+
+static bl_status read_data(void *user, size_t i, bl_error *err) {
+  planner *p = user;
+  manifest_work *w = &p->work[i];
+  bl_manifest_entry *es;
+  size_t n;
+  BL_TRY(bl_table_manifest_entries(p->t, w->m, p->metrics, w->arena, &es, &n, err));
+  w->files = bl_arena_alloc(w->arena, n + 1, sizeof *w->files);
+  if (!w->files) return bl_nomem(err);
+  for (size_t k = 0; k < n; k++) {
+    if (es[k].status == BL_DELETED) continue;
+    if (!entry_may_match(p, &es[k])) {
+      w->n_skipped++;
+      continue;
+    }
+    bl_scan_file *f = &w->files[w->n_files++];
+    f->data = &es[k];
+    BL_TRY(bl_delete_index_for(p->plan->deletes, w->arena, &es[k], &f->deletes, err));
+  }
+  return BL_OK;
+}
+
+/* Choose the manifests of one content, each with a fresh arena that the plan owns. */
+static bl_status choose(planner *p, const bl_manifest_file *list, size_t n, bl_manifest_content content,
+                        bl_error *err) {
+  bl_plan *plan = p->plan;
+  size_t skipped = 0;
+  p->n_work = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (list[i].content != content) continue;
+    if (!manifest_may_match(p, &list[i])) {
+      skipped++;
+      continue;
+    }
+    manifest_work *w = &p->work[p->n_work];
+    *w = (manifest_work){.m = &list[i]};
+    BL_TRY(bl_arena_new(plan->ctx, &w->arena, err));
+    plan->arenas[plan->n_arenas++] = w->arena;
+    p->n_work++;
+  }
+  if (content == BL_MANIFEST_DATA) {
+    plan->counts.manifests_opened = p->n_work;
+    plan->counts.manifests_skipped = skipped;
+  } else {
+    plan->counts.delete_manifests_opened = p->n_work;
+    plan->counts.delete_manifests_skipped = skipped;
+  }
+  return BL_OK;
+}
+
+static bl_status index_deletes(planner *p, bl_error *err) {
+  BL_TRY(bl_parallel(p->plan->ctx, p->n_work, read_deletes, p, err));
+  for (size_t i = 0; i < p->n_work; i++) {
+    for (size_t k = 0; k < p->work[i].n_entries; k++) {
+      bl_manifest_entry *e = &p->work[i].entries[k];
+      if (e->status == BL_DELETED || !partition_may_match(p, &e->file)) continue;
+      if (e->file.content == BL_FILE_EQUALITY_DELETES) p->metrics = true;
+      BL_TRY(bl_delete_index_add(p->plan->deletes, e, err));
+    }
+  }
+  p->plan->counts.delete_files = bl_delete_index_count(p->plan->deletes);
+  return bl_delete_index_seal(p->plan->deletes, err);
+}
+
+static bl_status gather(planner *p, bl_arena *a, bl_error *err) {
+  bl_plan *plan = p->plan;
+  for (size_t i = 0; i < p->n_work; i++) {
+    plan->counts.files += p->work[i].n_files;
+    plan->counts.files_skipped += p->work[i].n_skipped;
+  }
+  plan->files = bl_arena_alloc(a, plan->counts.files + 1, sizeof *plan->files);
+  if (!plan->files) return bl_nomem(err);
+  for (size_t i = 0; i < p->n_work; i++) {
+    for (size_t k = 0; k < p->work[i].n_files; k++) {
+      const bl_scan_file *f = &p->work[i].files[k];
+      plan->files[plan->n_files++] = *f;
+      plan->counts.rows += f->data->file.record_count;
+      plan->counts.bytes += f->data->file.file_size;
+    }
+  }
+  return BL_OK;
+}
+
+static bl_status plan_snapshot(planner *p, const bl_snapshot *s, bl_error *err) {
+  bl_plan *plan = p->plan;
+  bl_arena *a = plan->arenas[0];
+  bl_manifest_file *list;
+  size_t n;
+  BL_TRY(make_spec_types(p, a, err));
+  BL_TRY(bl_table_manifests(p->t, s, a, &list, &n, err));
+  p->work = bl_arena_calloc(a, n + 1, sizeof *p->work);
+  bl_arena **arenas = bl_resize(plan->ctx, plan->arenas, n + 1, sizeof *arenas);
+  if (arenas) plan->arenas = arenas;
+  if (!p->work || !arenas) return bl_nomem(err);
+  BL_TRY(choose(p, list, n, BL_MANIFEST_DELETES, err));
+  BL_TRY(index_deletes(p, err));
+  BL_TRY(choose(p, list, n, BL_MANIFEST_DATA, err));
+  BL_TRY(bl_parallel(plan->ctx, p->n_work, read_data, p, err));
+  return gather(p, a, err);
+}
+
+bl_status bl_plan_new(bl_table *t, const bl_snapshot *s, const bl_plan_options *o, bl_plan **out, bl_error *err) {
+  static const bl_plan_options all = {0};
+  *out = NULL;
+  bl_plan *plan = bl_calloc(t->ctx, 1, sizeof *plan);
+  if (!plan) return bl_nomem(err);
+  planner p = {.t = t, .o = o ? o : &all, .plan = plan};
+  p.metrics = p.o->metrics || p.o->filter;
+  bl_status st = BL_NOMEM;
+  plan->ctx = t->ctx;
+  plan->arenas = bl_calloc(t->ctx, 1, sizeof *plan->arenas);
+  if (!plan->arenas) {
+    st = bl_nomem(err);
+    goto done;
+  }
+  BL_GO(bl_arena_new(t->ctx, &plan->arenas[0], err));
+  plan->n_arenas = 1;
+  BL_GO(bl_delete_index_new(t->ctx, t->metadata, &plan->deletes, err));
+  if (s) BL_GO(plan_snapshot(&p, s, err));
+done:
+  if (st != BL_OK) {
+    bl_plan_free(plan);
+    return st;
+  }
+  *out = plan;
+  return BL_OK;
+}
+
+void bl_plan_free(bl_plan *p) {
+  if (!p) return;
+  bl_delete_index_free(p->deletes);
+  for (size_t i = 0; i < p->n_arenas; i++) bl_arena_free(p->arenas[i]);
+  bl_free(p->ctx, p->arenas);
+  bl_free(p->ctx, p);
+}
