@@ -84,6 +84,7 @@ typedef struct bl_metadata {
   int64_t current_snapshot_id;
   bl_snapshot *snapshots;
   size_t n_snapshots;
+  const uint32_t *snapshot_index; /* positions in snapshots, sorted by id (bl_metadata_index) */
   bl_log_entry *snapshot_log;
   size_t n_snapshot_log;
   bl_metadata_log_entry *metadata_log;
@@ -99,7 +100,10 @@ typedef struct bl_metadata {
   int64_t next_row_id; /* v3; 0 before */
 } bl_metadata;
 
-/* NULL where there is none. Snapshot look-up is by hash or binary search, not linear. */
+/* Build snapshot_index in m->arena. The parser calls it, and whoever changes `snapshots`. BL_NOMEM. */
+bl_status bl_metadata_index(bl_metadata *m, bl_error *err) BL_CHECKED;
+
+/* NULL where there is none. Snapshot look-up is a binary search in snapshot_index. */
 const bl_snapshot *bl_metadata_snapshot(const bl_metadata *m, int64_t id);
 const bl_schema *bl_metadata_schema(const bl_metadata *m, int32_t id);
 const bl_schema *bl_metadata_current_schema(const bl_metadata *m);

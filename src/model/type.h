@@ -135,6 +135,8 @@ bool bl_value_is_nan(const bl_value *v);
  * borrowed. false: the bytes fit no type that `t` can have been (then the bound is to be ignored). */
 bool bl_value_from_bytes(const bl_type *t, bl_str bytes, bl_value *out);
 bl_status bl_value_to_bytes(const bl_type *t, const bl_value *v, bl_buf *out, bl_error *err) BL_CHECKED;
+/* An unscaled decimal as two's complement, big-endian, in the fewest bytes; returns how many. */
+size_t bl_decimal_bytes(bl_i128 v, uint8_t out[16]);
 /* Convert a value of type `from` to promoted type `to`; false where not possible. */
 bool bl_value_promote(const bl_type *from, const bl_value *v, const bl_type *to, bl_value *out);
 /* Human text as NDJSON has it without quotes (dates ISO, decimals scaled, binary base64). null prints "null". */
