@@ -277,7 +277,7 @@ static bl_status read_header(bl_avro_reader *r, const uint8_t *p, size_t n, bl_e
   bl_avro_cursor c = {p, p + n, p, 0, false};
   size_t cap = 0;
   int64_t items;
-  bl_str sync;
+  bl_str sync = BL_STR_NONE;
   if (n < 4 || memcmp(p, "Obj\1", 4) != 0)
     return bl_fail_at(err, BL_DAMAGED, 0, "byte 0: not an Avro file: it does not begin with \"Obj\\x01\"");
   c.p += 4;
