@@ -10,7 +10,7 @@
   } while (0)
 
 static bl_str text_of(const bl_buf *b) {
-  return (bl_str){(const char *)b->p, b->n};
+  return (bl_str){b->p ? (const char *)b->p : "", b->n};
 }
 
 static void numbers(bl_buf *b, bl_str s) {

@@ -11,7 +11,7 @@ static void one_line(char *s) {
     if ((unsigned char)*s < 0x20 || *s == 0x7f) *s = ' ';
 }
 
-static bl_status fail_va(bl_error *err, bl_status st, int64_t position, const char *fmt, va_list ap) {
+static BL_PRINTF(4, 0) bl_status fail_va(bl_error *err, bl_status st, int64_t position, const char *fmt, va_list ap) {
   if (!err) return st;
   if (err->status != BL_OK) return err->status;
   err->status = st;
