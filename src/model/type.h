@@ -84,6 +84,7 @@ enum {
   BL_ID_FIRST_RESERVED = 2147483447, /* ids above this are reserved */
   BL_ID_ROW_ID = 2147483540,
   BL_ID_LAST_UPDATED = 2147483539,
+  BL_ID_LAST_UPDATED_AT = 2147483538, /* ours, never stored: commit time of the last change */
   BL_ID_FILE = 2147483646,
   BL_ID_POS = 2147483645,
   BL_ID_DELETED = 2147483644,
