@@ -46,6 +46,7 @@ bl_json *bl_json_new(bl_arena *a, bl_json_kind kind);
 bl_json *bl_json_new_str(bl_arena *a, bl_str s);
 bl_json *bl_json_new_i64(bl_arena *a, int64_t v);
 bl_json *bl_json_new_bool(bl_arena *a, bool v);
+bl_json *bl_json_new_number(bl_arena *a, bl_str text); /* text must be a JSON number */
 bl_json *bl_json_copy(bl_arena *a, const bl_json *v);
 bool bl_json_set(bl_arena *a, bl_json *obj, const char *key,
                  bl_json *v); /* replaces or adds; false = no memory or v NULL */

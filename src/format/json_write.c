@@ -1,0 +1,51 @@
+/* json_write.c: a JSON document as text. See json.h. Numbers are printed as they were written; the document is walked
+ * by its links, so that depth costs no stack. */
+#include "base/text.h"
+#include "format/json.h"
+
+static void new_line(bl_buf *b, bool pretty, size_t depth) {
+  if (!pretty) return;
+  bl_buf_byte(b, '\n');
+  while (depth--) bl_buf_cstr(b, "  ");
+}
+
+static void print_scalar(bl_buf *b, const bl_json *v) {
+  switch (v->kind) {
+  case BL_J_NULL: bl_buf_cstr(b, "null"); break;
+  case BL_J_BOOL: bl_buf_cstr(b, v->b ? "true" : "false"); break;
+  case BL_J_NUMBER: bl_buf_str(b, v->text); break;
+  case BL_J_STRING: bl_print_json_str(b, v->text); break;
+  case BL_J_ARRAY: bl_buf_cstr(b, "[]"); break;
+  case BL_J_OBJECT: bl_buf_cstr(b, "{}"); break;
+  }
+}
+
+static void print_key(bl_buf *b, const bl_json *v, bool pretty) {
+  if (v->parent->kind != BL_J_OBJECT) return;
+  bl_print_json_str(b, v->key);
+  bl_buf_cstr(b, pretty ? ": " : ":");
+}
+
+void bl_json_print(bl_buf *b, const bl_json *v, bool pretty) {
+  size_t depth = 0;
+  const bl_json *at = v;
+  for (;;) {
+    if (at != v) print_key(b, at, pretty);
+    if (at->first) {
+      bl_buf_byte(b, at->kind == BL_J_OBJECT ? '{' : '[');
+      at = at->first;
+      new_line(b, pretty, ++depth);
+      continue;
+    }
+    print_scalar(b, at);
+    while (at != v && !at->next) {
+      at = at->parent;
+      new_line(b, pretty, --depth);
+      bl_buf_byte(b, at->kind == BL_J_OBJECT ? '}' : ']');
+    }
+    if (at == v) return;
+    at = at->next;
+    bl_buf_byte(b, ',');
+    new_line(b, pretty, depth);
+  }
+}
