@@ -91,7 +91,8 @@ bl_status bl_gunzip(bl_ctx *ctx, const void *p, size_t n, size_t max, bl_buf *ou
     return bl_buf_ok(out, err);
   }
   enum { GZIP = 16 };
-  unpacker u = {.z = {.zalloc = z_alloc, .zfree = z_free, .opaque = ctx}, .p = p, .n = n, .max = max, .out = out, .err = err};
+  unpacker u = {
+      .z = {.zalloc = z_alloc, .zfree = z_free, .opaque = ctx}, .p = p, .n = n, .max = max, .out = out, .err = err};
   if (inflateInit2(&u.z, GZIP + MAX_WBITS) != Z_OK) return bl_nomem(err);
   bl_status st = unpack_all(&u);
   inflateEnd(&u.z);

@@ -125,7 +125,8 @@ static bl_status read_escape(reader *r, char **s, char **w) {
 static bl_status read_wide(reader *r, char **s, char **w) {
   unsigned char lead = (unsigned char)**s;
   size_t n = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (n > (size_t)(r->end - *s) || !bl_utf8_valid(*s, n)) return fail(r, *s, "the string is not UTF-8 (byte 0x%02X)", lead);
+  if (n > (size_t)(r->end - *s) || !bl_utf8_valid(*s, n))
+    return fail(r, *s, "the string is not UTF-8 (byte 0x%02X)", lead);
   memmove(*w, *s, n);
   *w += n;
   *s += n;
@@ -142,12 +143,9 @@ static bl_status read_string(reader *r, bl_str *out) {
     w += s - run;
     if (*s == '"') break;
     if (s == r->end) return fail(r, s, "the text ends inside a string");
-    if (*s == '\\')
-      BL_TRY(read_escape(r, &s, &w));
-    else if ((unsigned char)*s < 0x20)
-      return fail(r, s, "the control character 0x%02X inside a string", (unsigned)*s);
-    else
-      BL_TRY(read_wide(r, &s, &w));
+    if (*s == '\\') BL_TRY(read_escape(r, &s, &w));
+    else if ((unsigned char)*s < 0x20) return fail(r, s, "the control character 0x%02X inside a string", (unsigned)*s);
+    else BL_TRY(read_wide(r, &s, &w));
   }
   *w = 0;
   *out = (bl_str){start, (size_t)(w - start)};
@@ -170,10 +168,8 @@ static bl_status read_digits(reader *r, const char *what) {
 static bl_status read_number(reader *r, bl_json *v) {
   const char *start = r->p;
   if (*r->p == '-') r->p++;
-  if (*r->p == '0')
-    r->p++;
-  else
-    BL_TRY(read_digits(r, "a digit"));
+  if (*r->p == '0') r->p++;
+  else BL_TRY(read_digits(r, "a digit"));
   if (is_digit(*r->p)) return fail(r, start, "a number with a leading zero");
   if (*r->p == '.') {
     r->p++;
@@ -194,8 +190,7 @@ static bl_status read_word(reader *r, bl_json *v) {
     bl_str text;
     bl_json_kind kind;
     bool b;
-  } words[] = {
-      {{"null", 4}, BL_J_NULL, false}, {{"true", 4}, BL_J_BOOL, true}, {{"false", 5}, BL_J_BOOL, false}};
+  } words[] = {{{"null", 4}, BL_J_NULL, false}, {{"true", 4}, BL_J_BOOL, true}, {{"false", 5}, BL_J_BOOL, false}};
   bl_str rest = {r->p, (size_t)(r->end - r->p)};
   for (size_t i = 0; i < BL_LEN(words); i++) {
     if (!bl_str_starts(rest, words[i].text)) continue;

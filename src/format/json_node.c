@@ -23,10 +23,8 @@ typedef struct names {
 void bl_json_link(bl_json *in, bl_json *v) {
   v->parent = in;
   v->next = NULL;
-  if (in->last)
-    in->last->next = v;
-  else
-    in->first = v;
+  if (in->last) in->last->next = v;
+  else in->first = v;
   in->last = v;
   in->n++;
 }
@@ -170,10 +168,8 @@ void bl_json_path_text(const bl_json *v, bl_str key, bool next, char *out, size_
     for (size_t i = 0; i < up; i++) c = c->parent;
     path_add_step(&t, c);
   }
-  if (key.p)
-    path_add_key(&t, key);
-  else if (next && v->kind == BL_J_ARRAY)
-    path_add_index(&t, v->n);
+  if (key.p) path_add_key(&t, key);
+  else if (next && v->kind == BL_J_ARRAY) path_add_index(&t, v->n);
 }
 
 void bl_json_path(const bl_json *v, bl_buf *b) {

@@ -37,6 +37,7 @@ typedef struct bl_name_mapping {
 bl_status bl_name_mapping_parse(bl_arena *a, bl_str json, bl_name_mapping *out, bl_error *err) BL_CHECKED;
 const bl_mapped_field *bl_name_mapping_find(const bl_mapped_field *fields, size_t n, bl_str name);
 
+bool bl_is_gzip(const void *p, size_t n); /* by the first bytes */
 /* gunzip where the bytes begin with 1f 8b (any number of members), else a plain copy; bounded by max. */
 bl_status bl_gunzip(bl_ctx *ctx, const void *p, size_t n, size_t max, bl_buf *out, bl_error *err) BL_CHECKED;
 
