@@ -4,7 +4,7 @@
 
 static bl_json *parse(fixture *f, const char *text) {
   bl_json *v = NULL;
-  assert_ok(bl_json_parse(f->a, text, strlen(text), &v, &f->err), &f->err);
+  test_ok(bl_json_parse(f->a, text, strlen(text), &v, &f->err), &f->err);
   return v;
 }
 
@@ -194,12 +194,12 @@ static void test_json_write__building_without_memory_says_so(void **state) {
   assert_non_null(o);
   char big[8000];
   memset(big, 'x', sizeof big);
-  f.c.fail_at = f.c.calls + 1;
-  f.c.from_there_on = true;
+  f.heap.fail_at = f.heap.allocations + 1;
+  f.heap.fail_onwards = true;
   bl_json *v = bl_json_new_str(f.a, (bl_str){big, sizeof big});
   assert_null(v);
   assert_false(bl_json_set(f.a, o, "k", v));
-  f.c.fail_at = 0;
+  f.heap.fail_at = 0;
   assert_string_equal(print(&f, o, false), "{}");
   fixture_close(&f);
 }
