@@ -34,6 +34,13 @@ struct bl_output {
   void (*abort)(bl_output *out); /* nothing remains; frees out */
 };
 
+/* Where bytes go one after the other: a file being written, or stdout. write may refuse with BL_CANCELLED where nobody
+ * reads any more. */
+typedef struct bl_sink {
+  bl_status (*write)(void *user, const void *p, size_t n, bl_error *err);
+  void *user;
+} bl_sink;
+
 typedef struct bl_file_info {
   const char *path; /* as the caller of list would pass it to open_input */
   int64_t size;

@@ -69,10 +69,6 @@ bl_status bl_arrow_predicate(const struct ArrowArray *batch, const struct ArrowS
                              const bl_pred_step *steps, size_t n, uint8_t *keep, bl_error *err) BL_CHECKED;
 
 /* ---- output and input of streams ---- */
-typedef struct bl_sink { /* where bytes go: a file being written, or stdout */
-  bl_status (*write)(void *user, const void *p, size_t n, bl_error *err);
-  void *user;
-} bl_sink;
 typedef struct bl_arrow_writer bl_arrow_writer;
 /* IPC stream format. */
 bl_status bl_arrow_ipc_writer(bl_ctx *ctx, const bl_sink *sink, const struct ArrowSchema *schema, bl_arrow_writer **out,
