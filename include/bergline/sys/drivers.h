@@ -14,7 +14,7 @@ extern "C" {
 typedef struct bl_drivers {
   int version; /* BL_DRIVERS_VERSION */
   bl_io *io;
-  const bl_data_format *const *formats; /* NULL entries end nothing: n_formats counts */
+  const bl_data_format *const *formats;
   size_t n_formats;
   const bl_catalog_driver *const *catalogs;
   size_t n_catalogs;

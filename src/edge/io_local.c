@@ -1,0 +1,384 @@
+/* io_local.c: see io_local.h. */
+#include "edge/io_local.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+typedef struct local_io {
+  bl_io io;
+  bl_ctx *ctx;
+} local_io;
+
+/* ---- paths ---- */
+
+static bool is_scheme_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+}
+
+/* Length of "scheme" in scheme://…, 0 where there is none. */
+static size_t scheme_length(const char *path) {
+  size_t n = 0;
+  while (is_scheme_char(path[n])) n++;
+  return n && strncmp(path + n, "://", 3) == 0 ? n : 0;
+}
+
+/* The path for the operating system: a part of `path`. */
+static bl_status local_path(const char *path, const char **out, bl_error *err) {
+  *out = path;
+  if (path[0] == 0) return bl_fail(err, BL_USAGE, "cannot open a file: its path is empty");
+  if (strncmp(path, "file:", 5) == 0) {
+    const char *p = path + 5;
+    if (p[0] == '/' && p[1] != '/') *out = p;
+    if (strncmp(p, "//", 2) != 0) return BL_OK; /* file:name: a plain relative path */
+    p += 2;
+    if (strncmp(p, "localhost/", 10) == 0) p += 9;
+    if (p[0] != '/') return bl_fail(err, BL_UNSUPPORTED, "cannot open: %s: a file: URI of another host", path);
+    *out = p;
+    return BL_OK;
+  }
+  size_t n = scheme_length(path);
+  if (n)
+    return bl_fail(err, BL_UNSUPPORTED, "cannot open: %s: no support for %.*s:// in this build", path, (int)n, path);
+  return BL_OK;
+}
+
+static bl_status io_error(bl_error *err, const char *what, const char *path, int code) {
+  bl_status st = code == ENOENT || code == ENOTDIR ? BL_NOT_FOUND : BL_IO;
+  char text[128] = "";
+  const char *why = strerror_r(code, text, sizeof text);
+  return bl_fail(err, st, "%s: %s: %s", what, path, why);
+}
+
+/* ---- reading ---- */
+
+typedef struct local_input {
+  bl_input in;
+  bl_ctx *ctx;
+  int fd;
+  char path[]; /* as given */
+} local_input;
+
+static bl_status input_read_at(bl_input *base, int64_t offset, void *out, size_t n, bl_error *err) {
+  local_input *in = (local_input *)base;
+  uint8_t *p = out;
+  int64_t end;
+  if (offset < 0 || n > INT64_MAX || !bl_add64(offset, (int64_t)n, &end))
+    return bl_fail(err, BL_IO, "cannot read: %s: position out of range", in->path);
+  while (n) {
+    ssize_t got = pread(in->fd, p, n, offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      io_error(err, "cannot read", in->path, errno);
+      return BL_IO;
+    }
+    if (got == 0)
+      return bl_fail_at(err, BL_IO, offset, "cannot read: %s: file ends at byte %lld", in->path, (long long)offset);
+    p += got, n -= (size_t)got, offset += got;
+  }
+  return BL_OK;
+}
+
+static void input_close(bl_input *base) {
+  local_input *in = (local_input *)base;
+  close(in->fd);
+  bl_free(in->ctx, in);
+}
+
+static bl_status local_open_input(bl_io *base, const char *path, bl_input **out, bl_error *err) {
+  local_io *io = (local_io *)base;
+  const char *p;
+  struct stat info;
+  *out = NULL;
+  BL_TRY(local_path(path, &p, err));
+  int fd = open(p, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
+  if (fd < 0) return io_error(err, "cannot open", path, errno);
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd);
+    return bl_fail(err, BL_IO, "cannot open: %s: not a regular file", path);
+  }
+  size_t n = strlen(path);
+  local_input *in = bl_alloc(io->ctx, sizeof *in + n + 1, 1);
+  if (!in) {
+    close(fd);
+    return bl_nomem(err);
+  }
+  *in = (local_input){
+      .in = {.size = info.st_size, .read_at = input_read_at, .close = input_close}, .ctx = io->ctx, .fd = fd};
+  memcpy(in->path, path, n + 1);
+  *out = &in->in;
+  return BL_OK;
+}
+
+static bl_status local_exists(bl_io *base, const char *path, bool *out, bl_error *err) {
+  (void)base;
+  const char *p;
+  struct stat info;
+  *out = false;
+  BL_TRY(local_path(path, &p, err));
+  if (stat(p, &info) == 0) *out = true;
+  else if (errno != ENOENT && errno != ENOTDIR) return io_error(err, "cannot look for", path, errno);
+  return BL_OK;
+}
+
+/* ---- listing ---- */
+
+static bl_status visit_child(local_io *io, const char *folder, DIR *dir, const char *name,
+                             bl_status (*visit)(void *user, const bl_file_info *f, bl_error *err), void *user,
+                             bl_error *err) {
+  struct stat info;
+  if (fstatat(dirfd(dir), name, &info, 0) != 0) {
+    if (errno == ENOENT) return BL_OK; /* removed since, or a dangling link */
+    return io_error(err, "cannot list", folder, errno);
+  }
+  size_t n = strlen(folder);
+  char *path = bl_asprintf(io->ctx, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
+  if (!path) return bl_nomem(err);
+  bl_file_info f = {.path = path,
+                    .size = info.st_size,
+                    .modified_ms = (int64_t)info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1000000,
+                    .is_folder = S_ISDIR(info.st_mode)};
+  bl_status st = visit(user, &f, err);
+  bl_free(io->ctx, path);
+  return st;
+}
+
+static bl_status local_list(bl_io *base, const char *folder,
+                            bl_status (*visit)(void *user, const bl_file_info *f, bl_error *err), void *user,
+                            bl_error *err) {
+  local_io *io = (local_io *)base;
+  const char *p;
+  BL_TRY(local_path(folder, &p, err));
+  DIR *dir = opendir(p);
+  if (!dir) return errno == ENOENT || errno == ENOTDIR ? BL_OK : io_error(err, "cannot list", folder, errno);
+  bl_status st = BL_OK;
+  while (st == BL_OK) {
+    errno = 0;
+    struct dirent *e = readdir(dir);
+    if (!e) {
+      if (errno) st = io_error(err, "cannot list", folder, errno);
+      break;
+    }
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    st = visit_child(io, folder, dir, e->d_name, visit, user, err);
+  }
+  closedir(dir);
+  return st;
+}
+
+/* ---- writing ---- */
+
+#define WRITE_BUFFER ((size_t)1 << 16)
+
+typedef struct local_output {
+  bl_output out;
+  bl_ctx *ctx;
+  int fd;
+  bool exclusive;
+  size_t n;         /* bytes in buffer */
+  const char *path; /* as given */
+  const char *target;
+  char *folder;    /* target's */
+  char *temporary; /* in folder; NULL once it is gone */
+  uint8_t buffer[WRITE_BUFFER];
+  char text[]; /* path's bytes */
+} local_output;
+
+static void forget_temporary(local_output *o) {
+  bl_free(o->ctx, o->temporary);
+  o->temporary = NULL;
+}
+
+static bl_status write_fully(local_output *o, const uint8_t *p, size_t n, bl_error *err) {
+  while (n) {
+    ssize_t put = write(o->fd, p, n);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return io_error(err, "cannot write", o->path, errno);
+    p += put, n -= (size_t)put;
+  }
+  return BL_OK;
+}
+
+static bl_status flush_buffer(local_output *o, bl_error *err) {
+  size_t n = o->n;
+  o->n = 0;
+  return write_fully(o, o->buffer, n, err);
+}
+
+static bl_status output_write(bl_output *base, const void *p, size_t n, bl_error *err) {
+  local_output *o = (local_output *)base;
+  if (n > WRITE_BUFFER - o->n) BL_TRY(flush_buffer(o, err));
+  if (n > WRITE_BUFFER) return write_fully(o, p, n, err);
+  memcpy(o->buffer + o->n, p, n);
+  o->n += n;
+  return BL_OK;
+}
+
+static void output_end(local_output *o) {
+  if (o->fd >= 0) close(o->fd);
+  if (o->temporary) unlink(o->temporary);
+  bl_free(o->ctx, o->temporary);
+  bl_free(o->ctx, o->folder);
+  bl_free(o->ctx, o);
+}
+
+static void output_abort(bl_output *base) {
+  output_end((local_output *)base);
+}
+
+/* Folder of a file: a fresh block; "." for a bare name. */
+static char *folder_of(bl_ctx *ctx, const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (!slash) return bl_strdup(ctx, ".");
+  size_t n = slash == path ? 1 : (size_t)(slash - path);
+  return bl_asprintf(ctx, "%.*s", (int)n, path);
+}
+
+/* The file is published by now: where it was to be exclusive, a failure means that nobody knows whether it lasts. */
+static bl_status sync_folder(local_output *o, bl_error *err) {
+  const char *what = NULL;
+  int code = 0;
+  int fd = open(o->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) what = "cannot open the folder to sync it", code = errno;
+  else if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP) /* these: no sync for folders here */
+    what = "cannot sync the folder", code = errno;
+  if (fd >= 0) close(fd);
+  if (!what) return BL_OK;
+  char text[128] = "";
+  return bl_fail(err, o->exclusive ? BL_UNKNOWN : BL_IO, "%s: %s: %s", what, o->folder,
+                 strerror_r(code, text, sizeof text));
+}
+
+static bl_status publish_exclusive(local_output *o, bl_error *err) {
+  if (link(o->temporary, o->target) == 0) return BL_OK;
+  int code = errno;
+  if (code != EEXIST && renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->target, RENAME_NOREPLACE) == 0) {
+    forget_temporary(o); /* a file system without hard links */
+    return BL_OK;
+  }
+  if (code == EEXIST || errno == EEXIST)
+    return bl_fail(err, BL_CONFLICT, "cannot create: %s: it exists already", o->path);
+  io_error(err, "cannot link the finished file", o->path, code);
+  return BL_IO;
+}
+
+static bl_status publish(local_output *o, bl_error *err) {
+  if (o->exclusive) return publish_exclusive(o, err);
+  if (rename(o->temporary, o->target) != 0) {
+    io_error(err, "cannot rename the finished file", o->path, errno);
+    return BL_IO;
+  }
+  forget_temporary(o);
+  return BL_OK;
+}
+
+static bl_status output_finish(bl_output *base, bl_error *err) {
+  local_output *o = (local_output *)base;
+  bl_status st;
+  BL_GO(flush_buffer(o, err));
+  if (fsync(o->fd) != 0) BL_GO(io_error(err, "cannot sync", o->path, errno));
+  int closed = close(o->fd);
+  o->fd = -1;
+  if (closed != 0) BL_GO(io_error(err, "cannot close", o->path, errno));
+  BL_GO(publish(o, err));
+  st = sync_folder(o, err);
+done:
+  output_end(o);
+  return st;
+}
+
+/* mkdir -p for every folder above the file. `path` is changed and restored. */
+static bl_status make_folders(char *path, bl_error *err) {
+  for (char *p = path + 1; *path && *p; p++) {
+    if (*p != '/') continue;
+    *p = 0;
+    int failed = mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
+    if (failed == EACCES || failed == EROFS) { /* it may be there all the same */
+      struct stat info;
+      if (stat(path, &info) == 0) failed = 0;
+    }
+    bl_status st = failed ? io_error(err, "cannot create the folder", path, failed) : BL_OK;
+    *p = '/';
+    if (st != BL_OK) return st == BL_NOT_FOUND ? BL_IO : st;
+  }
+  return BL_OK;
+}
+
+static bl_status open_temporary(local_output *o, bl_error *err) {
+  const char *slash = strrchr(o->target, '/');
+  const char *name = slash ? slash + 1 : o->target;
+  if (*name == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+    return bl_fail(err, BL_USAGE, "cannot create: %s: not the path of a file", o->path);
+  uint64_t r[2];
+  bl_random(o->ctx, r, sizeof r);
+  o->folder = folder_of(o->ctx, o->target);
+  o->temporary = bl_asprintf(o->ctx, "%.*s.tmp-%016llx%016llx", (int)(name - o->target), o->target,
+                             (unsigned long long)r[0], (unsigned long long)r[1]);
+  if (!o->folder || !o->temporary) {
+    forget_temporary(o);
+    return bl_nomem(err);
+  }
+  o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (o->fd >= 0) return BL_OK;
+  int code = errno;
+  forget_temporary(o); /* not ours to unlink */
+  io_error(err, "cannot create", o->path, code);
+  return BL_IO;
+}
+
+static bl_status local_open_output(bl_io *base, const char *path, bool exclusive, bl_output **out, bl_error *err) {
+  local_io *io = (local_io *)base;
+  const char *p;
+  *out = NULL;
+  BL_TRY(local_path(path, &p, err));
+  size_t n = strlen(path);
+  local_output *o = bl_alloc(io->ctx, sizeof *o + n + 1, 1);
+  if (!o) return bl_nomem(err);
+  o->out = (bl_output){.write = output_write, .finish = output_finish, .abort = output_abort};
+  o->ctx = io->ctx, o->fd = -1, o->exclusive = exclusive, o->n = 0, o->folder = NULL, o->temporary = NULL;
+  memcpy(o->text, path, n + 1);
+  o->path = o->text;
+  o->target = o->text + (p - path);
+  bl_status st = make_folders(o->text + (p - path), err);
+  if (st == BL_OK) st = open_temporary(o, err);
+  if (st != BL_OK) {
+    output_end(o);
+    return st;
+  }
+  *out = &o->out;
+  return BL_OK;
+}
+
+static bl_status local_remove(bl_io *base, const char *path, bl_error *err) {
+  (void)base;
+  const char *p;
+  BL_TRY(local_path(path, &p, err));
+  return unlink(p) == 0 ? BL_OK : io_error(err, "cannot remove", path, errno);
+}
+
+static void local_free(bl_io *base) {
+  local_io *io = (local_io *)base;
+  bl_free(io->ctx, io);
+}
+
+bl_status bl_io_local_new(bl_ctx *ctx, bl_io **out, bl_error *err) {
+  *out = NULL;
+  local_io *io = bl_alloc(ctx, 1, sizeof *io);
+  if (!io) return bl_nomem(err);
+  *io = (local_io){.io = {.version = BL_IO_VERSION,
+                          .name = "local files",
+                          .open_input = local_open_input,
+                          .exists = local_exists,
+                          .list = local_list,
+                          .open_output = local_open_output,
+                          .remove = local_remove,
+                          .free = local_free},
+                   .ctx = ctx};
+  *out = &io->io;
+  return BL_OK;
+}

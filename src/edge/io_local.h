@@ -1,0 +1,13 @@
+/* io_local.h: files of this machine. Takes plain paths, file:/p, file:///p and file://localhost/p; nothing is decoded.
+ * 1. A file being written is a temporary one in the same folder; it gets its name by rename, or by link where it was
+ *    opened exclusive, after its bytes are on disk; then the folder is synced.
+ * 2. What abort or a failure leaves behind is nothing; one exception: where the last step, the sync of the folder,
+ * fails after an exclusive file was published, finish gives BL_UNKNOWN. Parent folders are created. */
+#ifndef BL_EDGE_IO_LOCAL_H
+#define BL_EDGE_IO_LOCAL_H
+
+#include "bergline/sys/io.h"
+
+bl_status bl_io_local_new(bl_ctx *ctx, bl_io **out, bl_error *err) BL_CHECKED;
+
+#endif
