@@ -1,10 +1,13 @@
 /* defaults.c: the drivers of this build, see bergline/sys/drivers.h. */
 #include "base/alloc.h"
 #include "bergline/sys/drivers.h"
+#include "edge/catalog_sqlite.h"
 #include "edge/io_local.h"
 
+static const bl_catalog_driver *const catalogs[] = {&bl_catalog_driver_sqlite};
+
 bl_status bl_drivers_default(bl_ctx *ctx, bl_drivers *out, bl_error *err) {
-  *out = (bl_drivers){.version = BL_DRIVERS_VERSION};
+  *out = (bl_drivers){.version = BL_DRIVERS_VERSION, .catalogs = catalogs, .n_catalogs = BL_LEN(catalogs)};
   return bl_io_local_new(ctx, &out->io, err);
 }
 

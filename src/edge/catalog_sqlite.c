@@ -1,0 +1,293 @@
+/* catalog_sqlite.c: see catalog_sqlite.h. */
+#include "edge/catalog_sqlite.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+
+#define BUSY_MS 10000
+
+typedef struct sqlite_catalog {
+  bl_catalog c;
+  bl_ctx *ctx;
+  sqlite3 *db;
+  bool has_type; /* schema V1: the column iceberg_type */
+  char *path;
+  char *catalog; /* the value of catalog_name */
+} sqlite_catalog;
+
+/* ---- statements ---- */
+
+static bl_status db_fail(const sqlite_catalog *c, int rc, bl_error *err) {
+  bl_status st = rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT ? BL_DAMAGED : rc == SQLITE_NOMEM ? BL_NOMEM : BL_IO;
+  if (st == BL_NOMEM) return bl_nomem(err);
+  return bl_fail(err, st, "cannot read the catalog: %s: %s", c->path,
+                 c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(rc));
+}
+
+static bl_status prepare(const sqlite_catalog *c, const char *sql, sqlite3_stmt **out, bl_error *err) {
+  int rc = sqlite3_prepare_v2(c->db, sql, -1, out, NULL);
+  return rc == SQLITE_OK ? BL_OK : db_fail(c, rc, err);
+}
+
+static bl_status bind_text(const sqlite_catalog *c, sqlite3_stmt *q, int i, const char *s, bl_error *err) {
+  int rc = sqlite3_bind_text(q, i, s, -1, SQLITE_TRANSIENT);
+  return rc == SQLITE_OK ? BL_OK : db_fail(c, rc, err);
+}
+
+/* *row: there is a next row. */
+static bl_status step(const sqlite_catalog *c, sqlite3_stmt *q, bool *row, bl_error *err) {
+  int rc = sqlite3_step(q);
+  *row = rc == SQLITE_ROW;
+  return rc == SQLITE_ROW || rc == SQLITE_DONE ? BL_OK : db_fail(c, rc, err);
+}
+
+static const char *column(sqlite3_stmt *q, int i) {
+  return (const char *)sqlite3_column_text(q, i);
+}
+
+/* "a.b" for a namespace, n levels. */
+static bl_status join_levels(bl_ctx *ctx, const char *const *levels, size_t n, char **out, bl_error *err) {
+  bl_buf b;
+  bl_buf_init(&b, ctx, BL_BUF_MAX);
+  for (size_t i = 0; i < n; i++) bl_buf_printf(&b, "%s%s", i ? "." : "", levels[i]);
+  bl_buf_byte(&b, 0);
+  bl_status st = bl_buf_ok(&b, err);
+  *out = st == BL_OK ? bl_strdup(ctx, (const char *)b.p) : NULL;
+  bl_buf_free(&b);
+  return st == BL_OK && !*out ? bl_nomem(err) : st;
+}
+
+/* ---- tables ---- */
+
+static bl_status visit_location(sqlite_catalog *c, sqlite3_stmt *q, const char *ns, const char *name,
+                                bl_catalog_visit visit, void *user, bl_error *err) {
+  const char *location = column(q, 0), *type = c->has_type ? column(q, 1) : NULL;
+  if (type && sqlite3_stricmp(type, "TABLE") != 0)
+    return bl_fail(err, BL_UNSUPPORTED, "not a table: %s.%s: it is a %s in catalog %s of %s", ns, name,
+                   sqlite3_stricmp(type, "VIEW") == 0 ? "view" : type, c->catalog, c->path);
+  if (!location || !*location)
+    return bl_fail(err, BL_DAMAGED, "catalog %s: %s: %s.%s has no metadata_location", c->catalog, c->path, ns, name);
+  bl_catalog_entry e = {ns, name, location};
+  return visit(user, &e, err);
+}
+
+static bl_status sqlite_load(bl_catalog *base, const bl_table_name *t, bl_catalog_visit visit, void *user,
+                             bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite3_stmt *q = NULL;
+  char *ns = NULL;
+  bool row;
+  bl_status st;
+  BL_GO(join_levels(c->ctx, t->levels, t->n_levels, &ns, err));
+  BL_GO(prepare(c,
+                c->has_type ? "SELECT metadata_location, iceberg_type FROM iceberg_tables WHERE catalog_name = ?1 AND "
+                              "table_namespace = ?2 AND table_name = ?3"
+                            : "SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ?1 AND "
+                              "table_namespace = ?2 AND table_name = ?3",
+                &q, err));
+  BL_GO(bind_text(c, q, 1, c->catalog, err));
+  BL_GO(bind_text(c, q, 2, ns, err));
+  BL_GO(bind_text(c, q, 3, t->name, err));
+  BL_GO(step(c, q, &row, err));
+  if (row) st = visit_location(c, q, ns, t->name, visit, user, err);
+  else
+    st = bl_fail(err, BL_NOT_FOUND, "no such table: %s.%s: not in catalog %s of %s", ns, t->name, c->catalog, c->path);
+done:
+  sqlite3_finalize(q);
+  bl_free(c->ctx, ns);
+  return st;
+}
+
+static bl_status sqlite_list_tables(bl_catalog *base, const char *const *levels, size_t n_levels,
+                                    bl_catalog_visit visit, void *user, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite3_stmt *q = NULL;
+  char *ns = NULL;
+  bool row;
+  bl_status st;
+  BL_GO(join_levels(c->ctx, levels, n_levels, &ns, err));
+  BL_GO(prepare(c,
+                c->has_type ? "SELECT table_namespace, table_name, metadata_location FROM iceberg_tables WHERE "
+                              "catalog_name = ?1 AND (?2 = '' OR table_namespace = ?2) AND "
+                              "(iceberg_type IS NULL OR iceberg_type = 'TABLE') ORDER BY 1, 2"
+                            : "SELECT table_namespace, table_name, metadata_location FROM iceberg_tables WHERE "
+                              "catalog_name = ?1 AND (?2 = '' OR table_namespace = ?2) ORDER BY 1, 2",
+                &q, err));
+  BL_GO(bind_text(c, q, 1, c->catalog, err));
+  BL_GO(bind_text(c, q, 2, ns, err));
+  for (;;) {
+    BL_GO(step(c, q, &row, err));
+    if (!row) break;
+    bl_catalog_entry e = {column(q, 0), column(q, 1), column(q, 2)};
+    BL_GO(visit(user, &e, err));
+  }
+done:
+  sqlite3_finalize(q);
+  bl_free(c->ctx, ns);
+  return st;
+}
+
+static bl_status table_exists(const sqlite_catalog *c, const char *name, bool *out, bl_error *err) {
+  sqlite3_stmt *q = NULL;
+  bl_status st;
+  BL_GO(prepare(c, "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?1", &q, err));
+  BL_GO(bind_text(c, q, 1, name, err));
+  st = step(c, q, out, err);
+done:
+  sqlite3_finalize(q);
+  return st;
+}
+
+static bl_status sqlite_list_namespaces(bl_catalog *base, bl_catalog_visit visit, void *user, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite3_stmt *q = NULL;
+  bool row, properties;
+  bl_status st;
+  BL_GO(table_exists(c, "iceberg_namespace_properties", &properties, err));
+  BL_GO(prepare(c,
+                properties
+                    ? "SELECT table_namespace FROM iceberg_tables WHERE catalog_name = ?1 UNION SELECT namespace "
+                      "FROM iceberg_namespace_properties WHERE catalog_name = ?1 ORDER BY 1"
+                    : "SELECT DISTINCT table_namespace FROM iceberg_tables WHERE catalog_name = ?1 ORDER BY 1",
+                &q, err));
+  BL_GO(bind_text(c, q, 1, c->catalog, err));
+  for (;;) {
+    BL_GO(step(c, q, &row, err));
+    if (!row) break;
+    bl_catalog_entry e = {column(q, 0), NULL, NULL};
+    BL_GO(visit(user, &e, err));
+  }
+done:
+  sqlite3_finalize(q);
+  return st;
+}
+
+/* ---- opening ---- */
+
+/* The file that a URI means; *out NULL: the URI is not SQLite's. */
+static bl_status uri_path(bl_ctx *ctx, const char *uri, char **out, bl_error *err) {
+  struct stat info;
+  *out = NULL;
+  if (strncmp(uri, "jdbc:sqlite:", 12) == 0) {
+    uri += strncmp(uri + 12, "file:", 5) == 0 ? 17 : 12;
+    *out = bl_asprintf(ctx, "%.*s", (int)strcspn(uri, "?"), uri);
+    return *out ? BL_OK : bl_nomem(err);
+  }
+  const char *p = strstr(uri, "://");
+  if (strncmp(uri, "sqlite", 6) != 0 || !p) return BL_OK;
+  p += 3;
+  if (*p != '/' || p[1] == 0) return bl_fail(err, BL_USAGE, "wrong catalog URI: %s: sqlite:///PATH is expected", uri);
+  p++;
+  if (*p != '/') { /* sqlite:///path: absolute, else relative as SQLAlchemy has it */
+    *out = bl_asprintf(ctx, "/%s", p);
+    if (!*out) return bl_nomem(err);
+    if (stat(*out, &info) == 0 || stat(p, &info) != 0) return BL_OK;
+    bl_free(ctx, *out);
+  }
+  *out = bl_strdup(ctx, p);
+  return *out ? BL_OK : bl_nomem(err);
+}
+
+static bool sqlite_takes(const bl_catalog_options *o) {
+  if (!o->uri) return false;
+  if (o->type && strcmp(o->type, "sql") != 0 && strcmp(o->type, "jdbc") != 0) return false;
+  return strncmp(o->uri, "sqlite:", 7) == 0 || strncmp(o->uri, "sqlite+", 7) == 0 ||
+         strncmp(o->uri, "jdbc:sqlite:", 12) == 0;
+}
+
+static bl_status open_file(sqlite_catalog *c, bl_error *err) {
+  struct stat info;
+  if (stat(c->path, &info) != 0) return bl_fail(err, BL_NOT_FOUND, "cannot open the catalog: %s: %m", c->path);
+  int rc = sqlite3_open_v2(c->path, &c->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, NULL);
+  if (rc != SQLITE_OK) return db_fail(c, rc, err);
+  sqlite3_busy_timeout(c->db, BUSY_MS);
+  bool there;
+  BL_TRY(table_exists(c, "iceberg_tables", &there, err));
+  if (!there) return bl_fail(err, BL_DAMAGED, "not an Iceberg catalog: %s: no table iceberg_tables", c->path);
+  return BL_OK;
+}
+
+static bl_status look_for_type(sqlite_catalog *c, bl_error *err) {
+  sqlite3_stmt *q = NULL;
+  bl_status st;
+  BL_GO(prepare(c, "SELECT 1 FROM pragma_table_info('iceberg_tables') WHERE name = 'iceberg_type'", &q, err));
+  st = step(c, q, &c->has_type, err);
+done:
+  sqlite3_finalize(q);
+  return st;
+}
+
+/* Pick the catalog in the file: the one named, or the only one. */
+static bl_status choose_name(sqlite_catalog *c, const char *name, bl_error *err) {
+  sqlite3_stmt *q = NULL;
+  bl_buf names;
+  bool row, properties, found = false;
+  size_t n = 0;
+  bl_status st;
+  bl_buf_init(&names, c->ctx, 2000);
+  BL_GO(table_exists(c, "iceberg_namespace_properties", &properties, err));
+  BL_GO(prepare(c,
+                properties ? "SELECT catalog_name FROM iceberg_tables UNION SELECT catalog_name FROM "
+                             "iceberg_namespace_properties ORDER BY 1"
+                           : "SELECT DISTINCT catalog_name FROM iceberg_tables ORDER BY 1",
+                &q, err));
+  for (;;) {
+    BL_GO(step(c, q, &row, err));
+    if (!row) break;
+    const char *s = column(q, 0);
+    if (!s || (name && strcmp(s, name) != 0 && n++ > 100)) continue;
+    bl_buf_printf(&names, "%s%s", names.n ? ", " : "", s);
+    found = found || !name || strcmp(s, name) == 0;
+    if (name && strcmp(s, name) != 0) continue;
+    bl_free(c->ctx, c->catalog);
+    c->catalog = bl_strdup(c->ctx, s);
+    if (!c->catalog) BL_GO(bl_nomem(err));
+    if (!name) n++;
+  }
+  bl_buf_byte(&names, 0);
+  if (!name && n > 1)
+    st = bl_fail(err, BL_USAGE, "several catalogs in %s: name one of them (--catalog): %s", c->path,
+                 names.failed ? "…" : (const char *)names.p);
+  else if (!found)
+    st = bl_fail(err, BL_NOT_FOUND, "no such catalog: %s: %s holds %s", name ? name : "any", c->path,
+                 names.n > 1 && !names.failed ? (const char *)names.p : "none");
+done:
+  sqlite3_finalize(q);
+  bl_buf_free(&names);
+  return st;
+}
+
+static void sqlite_free(bl_catalog *base) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite3_close(c->db);
+  bl_free(c->ctx, c->path);
+  bl_free(c->ctx, c->catalog);
+  bl_free(c->ctx, c);
+}
+
+static bl_status sqlite_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalog **out, bl_error *err) {
+  bl_status st;
+  *out = NULL;
+  sqlite_catalog *c = bl_calloc(ctx, 1, sizeof *c);
+  if (!c) return bl_nomem(err);
+  c->ctx = ctx;
+  c->c = (bl_catalog){.version = BL_CATALOG_VERSION,
+                      .load = sqlite_load,
+                      .list_tables = sqlite_list_tables,
+                      .list_namespaces = sqlite_list_namespaces,
+                      .free = sqlite_free};
+  BL_GO(uri_path(ctx, o->uri, &c->path, err));
+  BL_GO(open_file(c, err));
+  BL_GO(look_for_type(c, err));
+  BL_GO(choose_name(c, o->name, err));
+  c->c.name = c->catalog;
+  *out = &c->c;
+  return BL_OK;
+done:
+  sqlite_free(&c->c);
+  return st;
+}
+
+const bl_catalog_driver bl_catalog_driver_sqlite = {BL_CATALOG_VERSION, "sql", sqlite_takes, sqlite_open};

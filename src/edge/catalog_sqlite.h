@@ -1,0 +1,14 @@
+/* catalog_sqlite.h: catalogs in a SQLite file as Iceberg's JdbcCatalog (schema V0, without iceberg_type, and V1) and
+ * PyIceberg's SqlCatalog keep them: tables iceberg_tables and iceberg_namespace_properties.
+ *
+ * URIs: sqlite:////abs/catalog.db; sqlite:///path/catalog.db, which is /path/catalog.db or, where there is no such
+ * file, path/catalog.db here; jdbc:sqlite:PATH. One file may hold several catalogs: the option `name` picks one, which
+ * is only left out where there is just one. Opened read-only. */
+#ifndef BL_EDGE_CATALOG_SQLITE_H
+#define BL_EDGE_CATALOG_SQLITE_H
+
+#include "bergline/sys/catalog.h"
+
+extern const bl_catalog_driver bl_catalog_driver_sqlite; /* type "sql" */
+
+#endif

@@ -1,0 +1,242 @@
+/* address.c: TABLE and its options -> an opened table (cli.md "Addressing"). */
+#include "table/config.h"
+#include "table/locate.h"
+#include "table/pathmap.h"
+#include "table/table.h"
+
+typedef struct opening {
+  bl_ctx *ctx;
+  const char *address;
+  const bl_table_options *o;
+  const bl_drivers *drivers;
+  bl_io *io; /* with the maps that were asked for */
+  bl_table *table;
+} opening;
+
+/* ---- by path ---- */
+
+static bl_status load(opening *w, const bl_table_source *src, bl_error *err) {
+  return bl_table_load(w->ctx, w->drivers, src, w->o, &w->table, err);
+}
+
+static bl_str trim_slashes(bl_str s) {
+  while (s.n > 1 && s.p[s.n - 1] == '/') s.n--;
+  return s;
+}
+
+static bl_str last_part(bl_str path) {
+  size_t n = path.n;
+  while (n && path.p[n - 1] != '/') n--;
+  return (bl_str){path.p + n, path.n - n};
+}
+
+static bool ends_with(bl_str s, const char *end) {
+  size_t n = strlen(end);
+  return s.n >= n && memcmp(s.p + s.n - n, end, n) == 0;
+}
+
+/* The table folder of F/metadata/FILE: "F"; p NULL where the file lies in no folder "metadata". */
+static bl_str folder_of_metadata(bl_str path) {
+  bl_str file = last_part(path);
+  bl_str metadata = {path.p, path.n - file.n};
+  if (!ends_with(metadata, "metadata/")) return BL_STR_NONE;
+  if (metadata.n == 9) return BL_STR(".");
+  metadata.n -= 9; /* "F/" */
+  return metadata.p[metadata.n - 1] == '/' ? trim_slashes(metadata) : BL_STR_NONE;
+}
+
+static bl_status open_metadata_file(opening *w, const char *path, bl_table_form form, bl_error *err) {
+  bl_metadata_name name;
+  bool known = bl_metadata_name_parse(last_part(bl_str_of(path)), &name);
+  bl_str f = folder_of_metadata(bl_str_of(path));
+  char *folder = f.p ? bl_asprintf(w->ctx, "%.*s", (int)f.n, f.p) : NULL;
+  if (f.p && !folder) return bl_nomem(err);
+  bl_table_source src = {.name = w->address,
+                         .metadata_path = path,
+                         .folder = folder,
+                         .form = form,
+                         .version = known ? name.version : -1,
+                         .read_only = true};
+  if (known && !name.hadoop && form == BL_FORM_HADOOP) src.form = BL_FORM_NAMED;
+  if (form == BL_FORM_CATALOG) src.read_only = false, src.folder = NULL; /* only --path-map moves these */
+  bl_status st = load(w, &src, err);
+  bl_free(w->ctx, folder);
+  return st;
+}
+
+static bl_status open_folder(opening *w, const char *folder, bl_error *err) {
+  bl_located at;
+  BL_TRY(bl_locate_metadata(w->ctx, w->io, folder, &at, err));
+  bl_table_source src = {.name = w->address,
+                         .metadata_path = at.path,
+                         .folder = folder,
+                         .form = at.name.hadoop ? BL_FORM_HADOOP : BL_FORM_NAMED,
+                         .version = at.name.version};
+  bl_status st = load(w, &src, err);
+  bl_free(w->ctx, at.path);
+  return st;
+}
+
+static bl_status open_path(opening *w, bl_error *err) {
+  bl_str s = trim_slashes(bl_str_of(w->address));
+  if (ends_with(s, ".json") || ends_with(s, ".json.gz")) return open_metadata_file(w, w->address, BL_FORM_HADOOP, err);
+  char *folder = bl_asprintf(w->ctx, "%.*s", (int)s.n, s.p);
+  if (!folder) return bl_nomem(err);
+  bl_status st = open_folder(w, folder, err);
+  bl_free(w->ctx, folder);
+  return st;
+}
+
+/* ---- by catalog ---- */
+
+/* "a.b.name" in pieces: levels and name, in arena a. */
+static bl_status split_name(bl_arena *a, const char *text, bl_table_name *out, bl_error *err) {
+  bl_str copy = bl_arena_str(a, bl_str_of(text));
+  const char **levels = bl_arena_alloc(a, copy.n + 1, sizeof *levels);
+  if (!copy.p || !levels) return bl_nomem(err);
+  char *p = (char *)copy.p;
+  size_t n = 0;
+  for (char *dot; (dot = strchr(p, '.')); p = dot + 1) {
+    *dot = 0;
+    if (dot == p) return bl_fail(err, BL_USAGE, "wrong table name: %s: NAMESPACE.TABLE is expected", text);
+    levels[n++] = p;
+  }
+  if (n == 0 || *p == 0) return bl_fail(err, BL_USAGE, "wrong table name: %s: NAMESPACE.TABLE is expected", text);
+  *out = (bl_table_name){levels, n, p};
+  return BL_OK;
+}
+
+static bl_status open_in_warehouse(opening *w, const char *warehouse, const bl_table_name *name, bl_error *err) {
+  bl_buf path;
+  bl_status st;
+  bl_buf_init(&path, w->ctx, BL_BUF_MAX);
+  bl_buf_str(&path, trim_slashes(bl_str_of(warehouse)));
+  for (size_t i = 0; i < name->n_levels; i++) bl_buf_printf(&path, "/%s", name->levels[i]);
+  bl_buf_printf(&path, "/%s", name->name);
+  bl_buf_byte(&path, 0);
+  BL_GO(bl_buf_ok(&path, err));
+  st = open_folder(w, (const char *)path.p, err);
+done:
+  bl_buf_free(&path);
+  return st;
+}
+
+static bl_status visit_table(void *user, const bl_catalog_entry *e, bl_error *err) {
+  opening *w = user;
+  return open_metadata_file(w, e->metadata_location, BL_FORM_CATALOG, err);
+}
+
+static const bl_catalog_driver *find_driver(const bl_drivers *d, const bl_catalog_options *o) {
+  for (size_t i = 0; i < d->n_catalogs; i++)
+    if (d->catalogs[i]->version == BL_CATALOG_VERSION && d->catalogs[i]->takes(o)) return d->catalogs[i];
+  return NULL;
+}
+
+static bl_status open_through(opening *w, const bl_catalog_driver *driver, const bl_catalog_options *c,
+                              const bl_table_name *name, bl_error *err) {
+  bl_catalog *catalog = NULL;
+  BL_TRY(driver->open(w->ctx, c, &catalog, err));
+  bl_status st = catalog->load(catalog, name, visit_table, w, err);
+  if (st == BL_OK) {
+    w->table->catalog = catalog;
+    catalog = NULL;
+    w->table->catalog_table = bl_strdup(w->ctx, w->address);
+    if (!w->table->catalog_table) st = bl_nomem(err);
+  }
+  if (catalog) catalog->free(catalog);
+  return st;
+}
+
+static bl_status open_in_catalog(opening *w, bl_arena *a, const bl_catalog_options *c, bl_error *err) {
+  bl_table_name name;
+  BL_TRY(split_name(a, w->address, &name, err));
+  const bl_catalog_driver *driver = find_driver(w->drivers, c);
+  if (driver) return open_through(w, driver, c, &name, err);
+  bool folders = c->type ? strcmp(c->type, "hadoop") == 0 : !c->uri;
+  if (folders && c->warehouse) return open_in_warehouse(w, c->warehouse, &name, err);
+  if (folders)
+    return bl_fail(err, BL_USAGE, "catalog %s: neither a uri nor a warehouse is given",
+                   c->name ? c->name : "(unnamed)");
+  if (c->type) return bl_fail(err, BL_UNSUPPORTED, "catalogs of type %s: not supported by this build", c->type);
+  /* A URI may carry a password: only its scheme is shown. */
+  return bl_fail(err, BL_UNSUPPORTED, "catalog URIs with %.*s: not supported by this build", (int)strcspn(c->uri, ":"),
+                 c->uri);
+}
+
+/* Which catalog is meant; *found false: none. */
+static bl_status choose_catalog(opening *w, bl_arena *a, bl_catalog_options *c, bool *found, bl_error *err) {
+  const bl_table_options *o = w->o;
+  *found = true;
+  if (o->uri || (o->warehouse && !o->catalog)) {
+    *c = (bl_catalog_options){.name = o->catalog, .uri = o->uri, .warehouse = o->warehouse};
+    return BL_OK;
+  }
+  BL_TRY(bl_config_catalog(a, o->catalog, c, found, err));
+  if (o->warehouse) c->warehouse = o->warehouse;
+  if (!*found && o->catalog)
+    return bl_fail(err, BL_NOT_FOUND, "no such catalog: %s: no configuration file names it", o->catalog);
+  return BL_OK;
+}
+
+static bl_status open_name(opening *w, bl_error *err) {
+  bl_arena *a = NULL;
+  bl_catalog_options c;
+  bool found;
+  bl_status st;
+  BL_GO(bl_arena_new(w->ctx, &a, err));
+  BL_GO(choose_catalog(w, a, &c, &found, err));
+  if (found) st = open_in_catalog(w, a, &c, err);
+  else
+    st = bl_fail(err, BL_NOT_FOUND,
+                 "no such table: %s: no folder or metadata file of that name, and no catalog is given", w->address);
+done:
+  bl_arena_free(a);
+  return st;
+}
+
+/* ---- both ---- */
+
+static bl_status make_io(opening *w, bl_error *err) {
+  size_t n = w->o->n_path_maps;
+  bl_path_map *maps = bl_calloc(w->ctx, n + 1, sizeof *maps);
+  if (!maps) return bl_nomem(err);
+  bl_status st = BL_OK;
+  for (size_t i = 0; i < n && st == BL_OK; i++) st = bl_path_map_parse(w->o->path_maps[i], &maps[i], err);
+  if (st == BL_OK) st = bl_io_pathmap_new(w->ctx, w->drivers->io, false, maps, n, &w->io, err);
+  bl_free(w->ctx, maps);
+  return st;
+}
+
+static bl_status open_table(opening *w, bl_error *err) {
+  bool path = strchr(w->address, '/') != NULL;
+  if (!*w->address) return bl_fail(err, BL_USAGE, "no table is named: TABLE is empty");
+  BL_TRY(make_io(w, err));
+  if (!path) BL_TRY(w->io->exists(w->io, w->address, &path, err));
+  return path ? open_path(w, err) : open_name(w, err);
+}
+
+bl_status bl_table_open(bl_ctx *ctx, const char *table, const bl_table_options *o, bl_table **out, bl_error *err) {
+  static const bl_table_options defaults = {0};
+  bl_drivers own = {0};
+  opening w = {.ctx = ctx, .address = table, .o = o ? o : &defaults};
+  bl_status st = BL_OK;
+  *out = NULL;
+  w.drivers = w.o->drivers;
+  if (!w.drivers) {
+    BL_GO(bl_drivers_default(ctx, &own, err));
+    w.drivers = &own;
+  }
+  BL_GO(open_table(&w, err));
+  if (w.drivers == &own) { /* the table keeps them */
+    w.table->own_drivers = own;
+    w.table->drivers = &w.table->own_drivers;
+    own = (bl_drivers){0};
+  }
+  *out = w.table;
+  w.table = NULL;
+done:
+  if (w.io) w.io->free(w.io);
+  bl_table_free(w.table);
+  bl_drivers_dispose(&own);
+  return st;
+}
