@@ -219,14 +219,26 @@ done:
   return st;
 }
 
-/* Pick the catalog in the file: the one named, or the only one. */
-static bl_status choose_name(sqlite_catalog *c, const char *name, bl_error *err) {
+/* The names of the catalogs in the file, joined for messages; the last one, and whether `wanted` is among them. */
+typedef struct catalog_names {
+  size_t n;
+  bl_buf text;
+  char *last;
+  bool has_wanted;
+} catalog_names;
+
+static bl_status add_name(sqlite_catalog *c, catalog_names *names, const char *s, const char *wanted, bl_error *err) {
+  if (names->n++ < 100) bl_buf_printf(&names->text, "%s%s", names->text.n ? ", " : "", s);
+  if (wanted && strcmp(s, wanted) == 0) names->has_wanted = true;
+  bl_free(c->ctx, names->last);
+  names->last = bl_strdup(c->ctx, s);
+  return names->last ? BL_OK : bl_nomem(err);
+}
+
+static bl_status collect_names(sqlite_catalog *c, const char *wanted, catalog_names *names, bl_error *err) {
   sqlite3_stmt *q = NULL;
-  bl_buf names;
-  bool row, properties, found = false;
-  size_t n = 0;
+  bool row, properties;
   bl_status st;
-  bl_buf_init(&names, c->ctx, 2000);
   BL_GO(table_exists(c, "iceberg_namespace_properties", &properties, err));
   BL_GO(prepare(c,
                 properties ? "SELECT catalog_name FROM iceberg_tables UNION SELECT catalog_name FROM "
@@ -236,26 +248,34 @@ static bl_status choose_name(sqlite_catalog *c, const char *name, bl_error *err)
   for (;;) {
     BL_GO(step(c, q, &row, err));
     if (!row) break;
-    const char *s = column(q, 0);
-    if (!s || (name && strcmp(s, name) != 0 && n++ > 100)) continue;
-    bl_buf_printf(&names, "%s%s", names.n ? ", " : "", s);
-    found = found || !name || strcmp(s, name) == 0;
-    if (name && strcmp(s, name) != 0) continue;
-    bl_free(c->ctx, c->catalog);
-    c->catalog = bl_strdup(c->ctx, s);
-    if (!c->catalog) BL_GO(bl_nomem(err));
-    if (!name) n++;
+    if (column(q, 0)) BL_GO(add_name(c, names, column(q, 0), wanted, err));
   }
-  bl_buf_byte(&names, 0);
-  if (!name && n > 1)
-    st = bl_fail(err, BL_USAGE, "several catalogs in %s: name one of them (--catalog): %s", c->path,
-                 names.failed ? "…" : (const char *)names.p);
-  else if (!found)
-    st = bl_fail(err, BL_NOT_FOUND, "no such catalog: %s: %s holds %s", name ? name : "any", c->path,
-                 names.n > 1 && !names.failed ? (const char *)names.p : "none");
+  bl_buf_byte(&names->text, 0);
+  st = bl_buf_ok(&names->text, err);
 done:
   sqlite3_finalize(q);
-  bl_buf_free(&names);
+  return st;
+}
+
+/* Pick the catalog in the file: the one named, or the only one. */
+static bl_status choose_name(sqlite_catalog *c, const char *wanted, bl_error *err) {
+  catalog_names names = {0};
+  bl_status st;
+  bl_buf_init(&names.text, c->ctx, BL_BUF_MAX);
+  BL_GO(collect_names(c, wanted, &names, err));
+  const char *text = (const char *)names.text.p;
+  if (!wanted && names.n > 1)
+    st = bl_fail(err, BL_USAGE, "several catalogs in %s: name one of them (--catalog): %.300s", c->path, text);
+  else if (!wanted && names.n == 0) st = bl_fail(err, BL_NOT_FOUND, "no catalog in %s: its tables are empty", c->path);
+  else if (wanted && !names.has_wanted)
+    st = bl_fail(err, BL_NOT_FOUND, "no such catalog: %s: %s holds %.300s", wanted, c->path, *text ? text : "none");
+  if (st != BL_OK) goto done;
+  c->catalog = wanted ? bl_strdup(c->ctx, wanted) : names.last;
+  if (!wanted) names.last = NULL;
+  if (!c->catalog) st = bl_nomem(err);
+done:
+  bl_buf_free(&names.text);
+  bl_free(c->ctx, names.last);
   return st;
 }
 
