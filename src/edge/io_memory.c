@@ -67,7 +67,7 @@ static bl_status slot_for(memory_io *io, const char *path, memory_file **out, bl
 }
 
 static bl_status put_locked(memory_io *io, const char *path, const void *p, size_t n, bool exclusive, bl_error *err) {
-  memory_file *f;
+  memory_file *f = NULL;
   if (exclusive && find_file(io, path)) return bl_fail(err, BL_CONFLICT, "cannot create: %s: it exists already", path);
   blob *b = n < SIZE_MAX - sizeof *b ? bl_alloc(io->ctx, sizeof *b + n, 1) : NULL;
   if (!b) return bl_nomem(err);
