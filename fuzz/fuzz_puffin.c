@@ -18,8 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
       if (need < have || need > n) abort();
     } while (need > have);
     for (size_t i = 0; i < f.n_blobs; i++)
-      if (f.blobs[i].offset < 4 || f.blobs[i].length < 0 || f.blobs[i].offset + f.blobs[i].length > (int64_t)n)
-        if (need == have) abort();
+      if (f.blobs[i].offset < 4 || f.blobs[i].length < 0 || f.blobs[i].offset + f.blobs[i].length > (int64_t)n) abort();
   }
   bl_arena_free(a);
   bl_ctx_free(ctx);

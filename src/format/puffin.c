@@ -43,6 +43,9 @@ static bl_status lz4_steps(LZ4F_dctx *d, bl_str packed, bl_buf *out, bl_error *e
       return bl_fail(err, BL_DAMAGED, "Puffin file: footer: LZ4 frame: truncated after %zu bytes", packed.n);
     out->n += room;
     at += used;
+    if (out->n > out->max - UNPACK_STEP)
+      return bl_fail(err, BL_DAMAGED, "Puffin file: footer: unpacks to more than the limit of %zu bytes",
+                     out->max - UNPACK_STEP);
   }
   if (at != packed.n)
     return bl_fail(err, BL_DAMAGED, "Puffin file: footer: LZ4 frame: %zu bytes left behind its end", packed.n - at);
@@ -53,7 +56,7 @@ static bl_status lz4_steps(LZ4F_dctx *d, bl_str packed, bl_buf *out, bl_error *e
 static bl_status lz4_unpack(bl_ctx *ctx, bl_arena *a, bl_str packed, bl_str *out, bl_error *err) {
   LZ4F_dctx *d = NULL;
   bl_buf b;
-  bl_buf_init(&b, ctx, (size_t)ctx->o.max_metadata_bytes + UNPACK_STEP);
+  bl_buf_init(&b, ctx, (size_t)ctx->o.max_metadata_bytes + UNPACK_STEP); /* room for a step beyond the limit */
   bl_status st = BL_OK;
   if (LZ4F_isError(LZ4F_createDecompressionContext(&d, LZ4F_VERSION))) BL_GO(bl_nomem(err));
   BL_GO(lz4_steps(d, packed, &b, err));
@@ -186,7 +189,9 @@ bl_status bl_puffin_footer(bl_ctx *ctx, bl_arena *a, const void *tail, size_t n,
   bl_str payload = {(const char *)footer + MAGIC_SIZE, (size_t)size};
   if (lz4) BL_TRY(lz4_unpack(ctx, a, payload, &payload, err));
   bl_status st = read_payload(a, payload, footer_at, out, err);
-  return st == BL_OK ? BL_OK : bl_fail_in(err, st, "Puffin file: footer at byte %lld", (long long)footer_at);
+  if (st == BL_OK) return BL_OK;
+  *out = (bl_puffin){0};
+  return bl_fail_in(err, st, "Puffin file: footer at byte %lld", (long long)footer_at);
 }
 
 /* ---- writer ---- */
