@@ -56,6 +56,7 @@ bl_status bl_avro_schema_parse(bl_arena *a, bl_str json, const bl_avro_schema **
 /* The node below a union of null and one type (the node itself where it is no union, NULL where it is another union or
  * null alone); *optional says whether null is among the branches. */
 const bl_avro_schema *bl_avro_unwrap(const bl_avro_schema *s, bool *optional);
+bool bl_avro_only_null(const bl_avro_schema *s);
 const char *bl_avro_kind_name(bl_avro_kind k);
 
 typedef struct bl_avro_file {

@@ -333,3 +333,9 @@ const bl_avro_schema *bl_avro_unwrap(const bl_avro_schema *s, bool *optional) {
   }
   return n == 1 ? only : NULL;
 }
+
+bool bl_avro_only_null(const bl_avro_schema *s) {
+  for (size_t i = 0; s->kind == BL_A_UNION && i < s->n_children; i++)
+    if (s->children[i]->kind != BL_A_NULL) return false;
+  return s->kind == BL_A_UNION || s->kind == BL_A_NULL;
+}
