@@ -48,11 +48,18 @@ static bl_status local_path(const char *path, const char **out, bl_error *err) {
   return BL_OK;
 }
 
-static bl_status io_error(bl_error *err, const char *what, const char *path, int code) {
-  bl_status st = code == ENOENT || code == ENOTDIR ? BL_NOT_FOUND : BL_IO;
+static bl_status system_error(bl_error *err, bl_status st, const char *what, const char *path, int code) {
   char text[128] = "";
-  const char *why = strerror_r(code, text, sizeof text);
-  return bl_fail(err, st, "%s: %s: %s", what, path, why);
+  return bl_fail(err, st, "%s: %s: %s", what, path, strerror_r(code, text, sizeof text));
+}
+
+/* For what must be there to be read. */
+static bl_status read_error(bl_error *err, const char *what, const char *path, int code) {
+  return system_error(err, code == ENOENT || code == ENOTDIR ? BL_NOT_FOUND : BL_IO, what, path, code);
+}
+
+static bl_status io_error(bl_error *err, const char *what, const char *path, int code) {
+  return system_error(err, BL_IO, what, path, code);
 }
 
 /* ---- reading ---- */
@@ -74,8 +81,7 @@ static bl_status input_read_at(bl_input *base, int64_t offset, void *out, size_t
     ssize_t got = pread(in->fd, p, n, offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      io_error(err, "cannot read", in->path, errno);
-      return BL_IO;
+      return io_error(err, "cannot read", in->path, errno);
     }
     if (got == 0)
       return bl_fail_at(err, BL_IO, offset, "cannot read: %s: file ends at byte %lld", in->path, (long long)offset);
@@ -97,7 +103,7 @@ static bl_status local_open_input(bl_io *base, const char *path, bl_input **out,
   *out = NULL;
   BL_TRY(local_path(path, &p, err));
   int fd = open(p, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
-  if (fd < 0) return io_error(err, "cannot open", path, errno);
+  if (fd < 0) return read_error(err, "cannot open", path, errno);
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd);
     return bl_fail(err, BL_IO, "cannot open: %s: not a regular file", path);
@@ -249,9 +255,7 @@ static bl_status sync_folder(local_output *o, bl_error *err) {
     what = "cannot sync the folder", code = errno;
   if (fd >= 0) close(fd);
   if (!what) return BL_OK;
-  char text[128] = "";
-  return bl_fail(err, o->exclusive ? BL_UNKNOWN : BL_IO, "%s: %s: %s", what, o->folder,
-                 strerror_r(code, text, sizeof text));
+  return system_error(err, o->exclusive ? BL_UNKNOWN : BL_IO, what, o->folder, code);
 }
 
 static bl_status publish_exclusive(local_output *o, bl_error *err) {
@@ -263,15 +267,13 @@ static bl_status publish_exclusive(local_output *o, bl_error *err) {
   }
   if (code == EEXIST || errno == EEXIST)
     return bl_fail(err, BL_CONFLICT, "cannot create: %s: it exists already", o->path);
-  io_error(err, "cannot link the finished file", o->path, code);
-  return BL_IO;
+  return io_error(err, "cannot link the finished file", o->path, code);
 }
 
 static bl_status publish(local_output *o, bl_error *err) {
   if (o->exclusive) return publish_exclusive(o, err);
   if (rename(o->temporary, o->target) != 0) {
-    io_error(err, "cannot rename the finished file", o->path, errno);
-    return BL_IO;
+    return io_error(err, "cannot rename the finished file", o->path, errno);
   }
   forget_temporary(o);
   return BL_OK;
@@ -304,7 +306,7 @@ static bl_status make_folders(char *path, bl_error *err) {
     }
     bl_status st = failed ? io_error(err, "cannot create the folder", path, failed) : BL_OK;
     *p = '/';
-    if (st != BL_OK) return st == BL_NOT_FOUND ? BL_IO : st;
+    if (st != BL_OK) return st;
   }
   return BL_OK;
 }
@@ -327,8 +329,7 @@ static bl_status open_temporary(local_output *o, bl_error *err) {
   if (o->fd >= 0) return BL_OK;
   int code = errno;
   forget_temporary(o); /* not ours to unlink */
-  io_error(err, "cannot create", o->path, code);
-  return BL_IO;
+  return io_error(err, "cannot create", o->path, code);
 }
 
 static bl_status local_open_output(bl_io *base, const char *path, bool exclusive, bl_output **out, bl_error *err) {
@@ -358,7 +359,7 @@ static bl_status local_remove(bl_io *base, const char *path, bl_error *err) {
   (void)base;
   const char *p;
   BL_TRY(local_path(path, &p, err));
-  return unlink(p) == 0 ? BL_OK : io_error(err, "cannot remove", path, errno);
+  return unlink(p) == 0 ? BL_OK : read_error(err, "cannot remove", path, errno);
 }
 
 static void local_free(bl_io *base) {

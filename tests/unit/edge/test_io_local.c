@@ -1,0 +1,350 @@
+/* test_io_local.c: files of this machine. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "edge/io_local.h"
+#include "support/support.h"
+#include "table/io.h"
+
+typedef struct fixture {
+  bl_ctx *ctx;
+  bl_io *io;
+  char *dir;
+  bl_error err;
+} fixture;
+
+static void setup(fixture *f) {
+  *f = (fixture){.ctx = test_ctx(), .dir = test_temp_dir(), .err = BL_ERROR_INIT};
+  test_ok(bl_io_local_new(f->ctx, &f->io, &f->err), &f->err);
+}
+
+static void teardown(fixture *f) {
+  f->io->free(f->io);
+  test_remove_dir(f->dir);
+  test_ctx_free(f->ctx);
+}
+
+static void write_text(fixture *f, const char *path, const char *text) {
+  test_ok(bl_io_write_all(f->io, path, text, strlen(text), false, &f->err), &f->err);
+}
+
+static void assert_holds(fixture *f, const char *path, const char *text) {
+  bl_buf b;
+  bl_buf_init(&b, f->ctx, BL_BUF_MAX);
+  test_ok(bl_io_read_all(f->io, path, 1000000, &b, &f->err), &f->err);
+  assert_int_equal(b.n, strlen(text));
+  assert_memory_equal(b.p, text, b.n);
+  bl_buf_free(&b);
+}
+
+static bl_status count_child(void *user, const bl_file_info *file, bl_error *err) {
+  (void)file, (void)err;
+  ++*(int *)user;
+  return BL_OK;
+}
+
+static int count_children(fixture *f, const char *folder) {
+  int n = 0;
+  test_ok(f->io->list(f->io, folder, count_child, &n, &f->err), &f->err);
+  return n;
+}
+
+static void test_io_local__names_are_opaque_in_every_form(void **state) {
+  (void)state;
+  static const char *const names[] = {"a b", "a%20b", "a+b", "k=11%2F12", "caf\xc3\xa9", "#x", "q?y", "%"};
+  static const char *const forms[] = {"%s/%s/f", "file:%s/%s/f", "file://%s/%s/f", "file://localhost%s/%s/f"};
+  fixture f;
+  setup(&f);
+  for (size_t i = 0; i < BL_LEN(names); i++)
+    for (size_t w = 0; w < BL_LEN(forms); w++)
+      for (size_t r = 0; r < BL_LEN(forms); r++) {
+        char wrote[500], path[500];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(wrote, sizeof wrote, forms[w], f.dir, names[i]);
+        snprintf(path, sizeof path, forms[r], f.dir, names[i]);
+#pragma GCC diagnostic pop
+        char text[20];
+        snprintf(text, sizeof text, "%zu %zu %zu", i, w, r);
+        write_text(&f, wrote, text);
+        assert_holds(&f, path, text);
+      }
+  assert_int_equal(count_children(&f, f.dir), BL_LEN(names));
+  teardown(&f);
+}
+
+static void test_io_local__a_file_appears_only_when_it_is_finished(void **state) {
+  (void)state;
+  fixture f;
+  bl_output *out;
+  bool there;
+  setup(&f);
+  char *path = test_join(f.dir, "sub/deep/file");
+  test_ok(f.io->open_output(f.io, path, false, &out, &f.err), &f.err);
+  test_ok(out->write(out, "abc", 3, &f.err), &f.err);
+  test_ok(f.io->exists(f.io, path, &there, &f.err), &f.err);
+  assert_false(there);
+  test_ok(out->finish(out, &f.err), &f.err);
+  assert_holds(&f, path, "abc");
+  char *folder = test_join(f.dir, "sub/deep");
+  assert_int_equal(count_children(&f, folder), 1);
+  free(folder);
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__abort_leaves_nothing(void **state) {
+  (void)state;
+  fixture f;
+  bl_output *out;
+  setup(&f);
+  char *path = test_join(f.dir, "file");
+  test_ok(f.io->open_output(f.io, path, true, &out, &f.err), &f.err);
+  test_ok(out->write(out, "abc", 3, &f.err), &f.err);
+  out->abort(out);
+  assert_int_equal(count_children(&f, f.dir), 0);
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__exclusive_refuses_a_file_that_exists(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  char *path = test_join(f.dir, "file");
+  test_ok(bl_io_write_all(f.io, path, "1", 1, true, &f.err), &f.err);
+  test_status(BL_CONFLICT, bl_io_write_all(f.io, path, "2", 1, true, &f.err), &f.err);
+  test_says(&f.err, path);
+  f.err = (bl_error)BL_ERROR_INIT;
+  assert_holds(&f, path, "1");
+  write_text(&f, path, "3");
+  assert_holds(&f, path, "3");
+  assert_int_equal(count_children(&f, f.dir), 1);
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__two_exclusive_writers_have_one_winner(void **state) {
+  (void)state;
+  fixture f;
+  bl_output *a, *b;
+  setup(&f);
+  char *path = test_join(f.dir, "v1.metadata.json");
+  test_ok(f.io->open_output(f.io, path, true, &a, &f.err), &f.err);
+  test_ok(f.io->open_output(f.io, path, true, &b, &f.err), &f.err);
+  test_ok(a->write(a, "a", 1, &f.err), &f.err);
+  test_ok(b->write(b, "b", 1, &f.err), &f.err);
+  test_ok(b->finish(b, &f.err), &f.err);
+  test_status(BL_CONFLICT, a->finish(a, &f.err), &f.err);
+  f.err = (bl_error)BL_ERROR_INIT;
+  assert_holds(&f, path, "b");
+  assert_int_equal(count_children(&f, f.dir), 1);
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__big_and_small_writes_keep_their_order(void **state) {
+  (void)state;
+  fixture f;
+  bl_output *out;
+  bl_input *in;
+  setup(&f);
+  char *path = test_join(f.dir, "file");
+  size_t n = 200001;
+  uint8_t *want = malloc(n), *got = malloc(n);
+  for (size_t i = 0; i < n; i++) want[i] = (uint8_t)(i * 31 >> 3);
+  test_ok(f.io->open_output(f.io, path, false, &out, &f.err), &f.err);
+  for (size_t i = 0, k = 1; i < n; i += k, k = k * 3 % 70001 + 1)
+    test_ok(out->write(out, want + i, k < n - i ? k : n - i, &f.err), &f.err);
+  test_ok(out->finish(out, &f.err), &f.err);
+  test_ok(f.io->open_input(f.io, path, &in, &f.err), &f.err);
+  assert_int_equal(in->size, n);
+  test_ok(in->read_at(in, 100, got, n - 100, &f.err), &f.err);
+  assert_memory_equal(got, want + 100, n - 100);
+  in->close(in);
+  free(want);
+  free(got);
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__a_short_read_names_path_and_byte(void **state) {
+  (void)state;
+  fixture f;
+  bl_input *in;
+  char buf[10];
+  setup(&f);
+  char *path = test_join(f.dir, "file");
+  write_text(&f, path, "abc");
+  test_ok(f.io->open_input(f.io, path, &in, &f.err), &f.err);
+  test_status(BL_IO, in->read_at(in, 1, buf, 5, &f.err), &f.err);
+  test_says(&f.err, path);
+  assert_int_equal(f.err.position, 3);
+  f.err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_IO, in->read_at(in, -1, buf, 1, &f.err), &f.err);
+  f.err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_IO, in->read_at(in, INT64_MAX, buf, 2, &f.err), &f.err);
+  in->close(in);
+  free(path);
+  teardown(&f);
+}
+
+static void refuse_open(fixture *f, const char *path, bl_status want, const char *says) {
+  bl_input *in = NULL;
+  bl_error err = BL_ERROR_INIT;
+  test_status(want, f->io->open_input(f->io, path, &in, &err), &err);
+  test_says(&err, says);
+  assert_null(in);
+}
+
+static void test_io_local__what_cannot_be_opened_is_named(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  char *fifo = test_join(f.dir, "fifo"), *missing = test_join(f.dir, "no/such");
+  assert_int_equal(mkfifo(fifo, 0600), 0);
+  refuse_open(&f, missing, BL_NOT_FOUND, missing);
+  refuse_open(&f, f.dir, BL_IO, "not a regular file");
+  refuse_open(&f, fifo, BL_IO, "not a regular file");
+  refuse_open(&f, "", BL_USAGE, "empty");
+  refuse_open(&f, "s3://bucket/key", BL_UNSUPPORTED, "s3://");
+  refuse_open(&f, "file://otherhost/key", BL_UNSUPPORTED, "host");
+  free(fifo);
+  free(missing);
+  teardown(&f);
+}
+
+static void test_io_local__a_folder_that_does_not_exist_has_no_children(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  char *missing = test_join(f.dir, "missing");
+  assert_int_equal(count_children(&f, missing), 0);
+  free(missing);
+  teardown(&f);
+}
+
+static bl_status stop_at_once(void *user, const bl_file_info *file, bl_error *err) {
+  (void)user, (void)file;
+  return bl_fail(err, BL_CANCELLED, "enough");
+}
+
+static bl_status open_again(void *user, const bl_file_info *file, bl_error *err) {
+  fixture *f = user;
+  if (file->is_folder) return BL_OK;
+  assert_int_equal(file->size, 3);
+  assert_true(file->modified_ms > 0);
+  bl_input *in;
+  BL_TRY(f->io->open_input(f->io, file->path, &in, err));
+  in->close(in);
+  return BL_OK;
+}
+
+static void test_io_local__listed_paths_open_again_in_the_form_they_were_asked_in(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  char *path = test_join(f.dir, "file"), *deep = test_join(f.dir, "folder/file");
+  write_text(&f, path, "abc");
+  write_text(&f, deep, "abc");
+  char uri[500];
+  snprintf(uri, sizeof uri, "file://%s/", f.dir);
+  test_ok(f.io->list(f.io, f.dir, open_again, &f, &f.err), &f.err);
+  test_ok(f.io->list(f.io, uri, open_again, &f, &f.err), &f.err);
+  test_status(BL_CANCELLED, f.io->list(f.io, uri, stop_at_once, &f, &f.err), &f.err);
+  free(path);
+  free(deep);
+  teardown(&f);
+}
+
+static void test_io_local__remove_tells_what_was_not_there(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  char *path = test_join(f.dir, "file");
+  write_text(&f, path, "abc");
+  test_ok(f.io->remove(f.io, path, &f.err), &f.err);
+  test_status(BL_NOT_FOUND, f.io->remove(f.io, path, &f.err), &f.err);
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__a_file_in_the_way_of_a_folder_is_an_io_error(void **state) {
+  (void)state;
+  fixture f;
+  bl_output *out;
+  setup(&f);
+  char *path = test_join(f.dir, "file"), *below = test_join(f.dir, "file/x");
+  write_text(&f, path, "abc");
+  test_status(BL_IO, f.io->open_output(f.io, below, false, &out, &f.err), &f.err);
+  assert_null(out);
+  f.err = (bl_error)BL_ERROR_INIT;
+  char folder[500];
+  snprintf(folder, sizeof folder, "%s/", f.dir);
+  test_status(BL_USAGE, f.io->open_output(f.io, folder, false, &out, &f.err), &f.err);
+  free(path);
+  free(below);
+  teardown(&f);
+}
+
+static bl_status write_and_read(bl_ctx *ctx, void *user, bl_error *err) {
+  const char *path = user;
+  bl_io *io = NULL;
+  bl_buf b;
+  bl_status st;
+  bl_buf_init(&b, ctx, BL_BUF_MAX);
+  int n = 0;
+  BL_GO(bl_io_local_new(ctx, &io, err));
+  BL_GO(bl_io_write_all(io, path, "abc", 3, false, err));
+  BL_GO(bl_io_read_all(io, path, 10, &b, err));
+  BL_GO(io->list(io, "/proc/self/task", count_child, &n, err));
+  BL_GO(io->remove(io, path, err));
+done:
+  bl_buf_free(&b);
+  if (io) io->free(io);
+  return st;
+}
+
+static void test_io_local__survives_each_failing_allocation(void **state) {
+  (void)state;
+  char *dir = test_temp_dir();
+  char *path = test_join(dir, "a/b");
+  test_fail_each(write_and_read, path);
+  free(path);
+  test_remove_dir(dir);
+}
+
+static void test_io_local__a_file_above_the_limit_is_not_read(void **state) {
+  (void)state;
+  fixture f;
+  bl_buf b;
+  setup(&f);
+  char *path = test_join(f.dir, "file");
+  write_text(&f, path, "abcd");
+  bl_buf_init(&b, f.ctx, BL_BUF_MAX);
+  test_status(BL_DAMAGED, bl_io_read_all(f.io, path, 3, &b, &f.err), &f.err);
+  test_says(&f.err, "4 bytes, the limit is 3");
+  bl_buf_free(&b);
+  free(path);
+  teardown(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_io_local__names_are_opaque_in_every_form),
+      cmocka_unit_test(test_io_local__a_file_appears_only_when_it_is_finished),
+      cmocka_unit_test(test_io_local__abort_leaves_nothing),
+      cmocka_unit_test(test_io_local__exclusive_refuses_a_file_that_exists),
+      cmocka_unit_test(test_io_local__two_exclusive_writers_have_one_winner),
+      cmocka_unit_test(test_io_local__big_and_small_writes_keep_their_order),
+      cmocka_unit_test(test_io_local__a_short_read_names_path_and_byte),
+      cmocka_unit_test(test_io_local__what_cannot_be_opened_is_named),
+      cmocka_unit_test(test_io_local__a_folder_that_does_not_exist_has_no_children),
+      cmocka_unit_test(test_io_local__listed_paths_open_again_in_the_form_they_were_asked_in),
+      cmocka_unit_test(test_io_local__remove_tells_what_was_not_there),
+      cmocka_unit_test(test_io_local__a_file_in_the_way_of_a_folder_is_an_io_error),
+      cmocka_unit_test(test_io_local__survives_each_failing_allocation),
+      cmocka_unit_test(test_io_local__a_file_above_the_limit_is_not_read),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
