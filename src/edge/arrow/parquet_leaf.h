@@ -1,0 +1,46 @@
+/* parquet_leaf.h: one leaf column of a row group, read in steps of rows and turned into the canonical layout. */
+#ifndef BL_EDGE_ARROW_PARQUET_LEAF_H
+#define BL_EDGE_ARROW_PARQUET_LEAF_H
+
+#include <memory>
+
+#include <arrow/array/data.h>
+#include <parquet/column_reader.h>
+
+#include "parquet_file.h"
+
+namespace bl {
+
+/* A batch is begin(), take() of ascending row ranges, finish(). The levels hold from the last take() to the next
+ * begin(). */
+class Leaf {
+public:
+  Leaf(std::shared_ptr<ParquetFile> file, size_t group, int32_t leaf, PagePlan plan);
+
+  void begin(int64_t rows);
+  void take(int64_t begin, int64_t end);
+  /* Values (with a slot for each null of the leaf itself or of a struct above it). */
+  std::shared_ptr<arrow::ArrayData> finish();
+
+  const int16_t *def() const { return reader_->def_levels(); }
+  const int16_t *rep() const { return reader_->rep_levels(); }
+  int64_t n_levels() const { return reader_->levels_position(); }
+  int32_t node() const { return node_; }
+
+private:
+  int64_t place_of(int64_t row);
+  std::shared_ptr<arrow::ArrayData> finish_values();
+  std::shared_ptr<arrow::ArrayData> finish_bytes();
+
+  std::shared_ptr<ParquetFile> file_;
+  size_t group_;
+  int32_t leaf_, node_;
+  PagePlan plan_;
+  size_t kept_ = 0;   /* index into plan_.kept */
+  int64_t place_ = 0; /* in the rows of the pages that are read */
+  std::shared_ptr<arrow::DataType> type_;
+  std::shared_ptr<parquet::internal::RecordReader> reader_;
+};
+
+} // namespace bl
+#endif
