@@ -44,7 +44,7 @@ static bl_status byte(walk *w, uint8_t *out) {
 static bl_status varint(walk *w, uint64_t *out) {
   uint64_t v = 0;
   for (int shift = 0; shift < 70; shift += 7) {
-    uint8_t b;
+    uint8_t b = 0;
     bl_status st = byte(w, &b);
     if (st != BL_OK) return st;
     if (shift < 64) v |= (uint64_t)(b & 0x7f) << shift;
@@ -68,7 +68,7 @@ static bl_status skip_bytes(walk *w, uint64_t n) {
 
 /* Header of a list or set. Each element takes at least one byte. */
 static bl_status list_begin(walk *w, uint64_t *count, uint8_t *type) {
-  uint8_t head;
+  uint8_t head = 0;
   bl_status st = byte(w, &head);
   if (st != BL_OK) return st;
   *count = head >> 4;
@@ -80,7 +80,7 @@ static bl_status list_begin(walk *w, uint64_t *count, uint8_t *type) {
 
 /* Header of the next field of a struct; *type T_STOP at its end. */
 static bl_status field_begin(walk *w, int64_t *id, uint8_t *type) {
-  uint8_t head;
+  uint8_t head = 0;
   bl_status st = byte(w, &head);
   if (st != BL_OK) return st;
   *type = head & 15;
@@ -90,7 +90,7 @@ static bl_status field_begin(walk *w, int64_t *id, uint8_t *type) {
     *id += head >> 4;
     return BL_OK;
   }
-  uint64_t v;
+  uint64_t v = 0;
   st = varint(w, &v);
   if (st == BL_OK) *id = unzigzag(v);
   return st;
@@ -101,7 +101,7 @@ static bl_status skip(walk *w, uint8_t type, bool in_list, int depth);
 static bl_status skip_struct(walk *w, int depth) {
   int64_t id = 0;
   for (;;) {
-    uint8_t type;
+    uint8_t type = T_STOP;
     bl_status st = field_begin(w, &id, &type);
     if (st != BL_OK || type == T_STOP) return st;
     st = skip(w, type, false, depth + 1);
@@ -110,15 +110,15 @@ static bl_status skip_struct(walk *w, int depth) {
 }
 
 static bl_status skip_list(walk *w, int depth) {
-  uint64_t count;
-  uint8_t type;
+  uint64_t count = 0;
+  uint8_t type = T_STOP;
   bl_status st = list_begin(w, &count, &type);
   for (uint64_t i = 0; st == BL_OK && i < count; i++) st = skip(w, type, true, depth + 1);
   return st;
 }
 
 static bl_status skip_map(walk *w, int depth) {
-  uint64_t count;
+  uint64_t count = 0;
   uint8_t types = 0;
   bl_status st = varint(w, &count);
   if (st == BL_OK && count > w->n - w->at) st = bad(w, "a map claims more entries than there are bytes");
@@ -131,7 +131,7 @@ static bl_status skip_map(walk *w, int depth) {
 }
 
 static bl_status skip(walk *w, uint8_t type, bool in_list, int depth) {
-  uint64_t v;
+  uint64_t v = 0;
   bl_status st;
   if (depth > MAX_STRUCTS) return bad(w, "nested too deep");
   switch (type) {
@@ -159,11 +159,11 @@ static bl_status schema_element(walk *w, int64_t *children) {
   int64_t id = 0;
   *children = 0;
   for (;;) {
-    uint8_t type;
+    uint8_t type = T_STOP;
     bl_status st = field_begin(w, &id, &type);
     if (st != BL_OK || type == T_STOP) return st;
     if (id == FIELD_NUM_CHILDREN && type == T_I32) {
-      uint64_t v;
+      uint64_t v = 0;
       st = varint(w, &v);
       if (st == BL_OK) *children = unzigzag(v);
     } else {
@@ -175,8 +175,8 @@ static bl_status schema_element(walk *w, int64_t *children) {
 
 /* Preorder: left[d] is the number of elements still to come at depth d. */
 static bl_status schema(walk *w, int max_depth) {
-  uint64_t count;
-  uint8_t type;
+  uint64_t count = 0;
+  uint8_t type = T_STOP;
   int64_t left[MAX_SCHEMA_DEPTH + 1];
   int depth = 0;
   bl_status st = list_begin(w, &count, &type);
@@ -184,7 +184,7 @@ static bl_status schema(walk *w, int max_depth) {
   if (type != T_STRUCT) return bad(w, "the schema is not a list of elements");
   left[0] = 1;
   for (uint64_t i = 0; i < count; i++) {
-    int64_t children;
+    int64_t children = 0;
     st = schema_element(w, &children);
     if (st != BL_OK) return st;
     while (depth > 0 && left[depth] == 0) depth--;
@@ -203,7 +203,7 @@ bl_status bl_parquet_footer_check(const uint8_t *p, size_t n, int max_depth, bl_
   int64_t id = 0;
   if (max_depth > MAX_SCHEMA_DEPTH) max_depth = MAX_SCHEMA_DEPTH;
   for (;;) {
-    uint8_t type;
+    uint8_t type = T_STOP;
     bl_status st = field_begin(&w, &id, &type);
     if (st != BL_OK || type == T_STOP) return st;
     st = id == FIELD_SCHEMA && type == T_LIST ? schema(&w, max_depth) : skip(&w, type, false, 1);

@@ -207,9 +207,9 @@ private:
 
   void fixed(int32_t i, const PrimitiveNode &n) {
     const LogicalType *t = n.logical_type().get();
-    tree_->at(i).length = n.type_length();
     if (n.type_length() <= 0) return unknown(i, n);
     if (t && t->is_decimal()) return decimal(i, n, Convert::DecimalFixed);
+    tree_->at(i).length = n.type_length();
     if (t && !t->is_none() && !t->is_UUID()) return unknown(i, n);
     if (t && t->is_UUID()) tree_->at(i).hint = BL_H_UUID;
     set(i, BL_D_FIXED);
