@@ -75,6 +75,12 @@ void *bl_array_buffer(struct ArrowArray *a, int64_t i, size_t bytes) {
   return p;
 }
 
+void bl_array_give(struct ArrowArray *a, int64_t i, void *p) {
+  owner *o = a->private_data;
+  o->owned[i] = p;
+  a->buffers[i] = p;
+}
+
 bl_status bl_array_keep(struct ArrowArray *a, struct ArrowArray *other, bl_error *err) {
   owner *o = a->private_data;
   kept *k = bl_calloc(o->ctx, 1, sizeof *k);

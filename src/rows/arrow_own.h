@@ -12,6 +12,8 @@ bl_status bl_array_new(bl_ctx *ctx, int64_t length, int64_t n_buffers, int64_t n
                        bl_error *err) BL_CHECKED;
 /* Allocate buffer i of an array made by bl_array_new (not cleared, padded to 64 bytes); NULL without memory. */
 void *bl_array_buffer(struct ArrowArray *a, int64_t i, size_t bytes);
+/* The same from a block of the ctx (bl_alloc), which the array takes over. */
+void bl_array_give(struct ArrowArray *a, int64_t i, void *p);
 /* Let a (made by bl_array_new) keep `other` alive until it is released; other is moved from. BL_NOMEM leaves it. */
 bl_status bl_array_keep(struct ArrowArray *a, struct ArrowArray *other, bl_error *err) BL_CHECKED;
 void bl_array_release(struct ArrowArray *a); /* released ones allowed */
