@@ -22,7 +22,7 @@ typedef struct reader {
 /* "JSON: WHERE (byte N): WHY" */
 static bl_status fail(reader *r, const char *at, const char *fmt, ...) BL_PRINTF(3, 4);
 static bl_status fail(reader *r, const char *at, const char *fmt, ...) {
-  char why[256], path[300] = "$";
+  char why[256], path[200] = "$";
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(why, sizeof why, fmt, ap);

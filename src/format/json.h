@@ -30,6 +30,9 @@ void bl_json_path(const bl_json *v, bl_buf *b);
 /* "JSON path: why" with the position: BL_DAMAGED unless st says else. */
 bl_status bl_json_fail(bl_error *err, bl_status st, const bl_json *at, const char *fmt, ...) BL_PRINTF(4, 5);
 
+/* Put path and position of `at` in front of an error that something else made of its content; returns st. */
+bl_status bl_json_fail_in(bl_error *err, bl_status st, const bl_json *at);
+
 /* Typed access, every failure named by path. Integers: exact, no fraction or exponent, in range. */
 bl_status bl_json_i64(const bl_json *v, int64_t *out, bl_error *err) BL_CHECKED;
 bl_status bl_json_i32(const bl_json *v, int32_t *out, bl_error *err) BL_CHECKED;
@@ -40,6 +43,16 @@ bl_status bl_json_member(const bl_json *obj, const char *key, bl_json_kind kind,
                          bl_error *err) BL_CHECKED;
 bl_status bl_json_member_opt(const bl_json *obj, const char *key, bl_json_kind kind,
                              const bl_json **out /* NULL = absent */, bl_error *err) BL_CHECKED;
+
+/* The same in one step. Required: */
+bl_status bl_json_get_i64(const bl_json *obj, const char *key, int64_t *out, bl_error *err) BL_CHECKED;
+bl_status bl_json_get_i32(const bl_json *obj, const char *key, int32_t *out, bl_error *err) BL_CHECKED;
+bl_status bl_json_get_bool(const bl_json *obj, const char *key, bool *out, bl_error *err) BL_CHECKED;
+bl_status bl_json_get_str(const bl_json *obj, const char *key, bl_str *out, bl_error *err) BL_CHECKED;
+/* Optional: where absent or null *found is false and *out stays; a string is then p NULL. */
+bl_status bl_json_opt_i64(const bl_json *obj, const char *key, bool *found, int64_t *out, bl_error *err) BL_CHECKED;
+bl_status bl_json_opt_i32(const bl_json *obj, const char *key, bool *found, int32_t *out, bl_error *err) BL_CHECKED;
+bl_status bl_json_opt_str(const bl_json *obj, const char *key, bl_str *out, bl_error *err) BL_CHECKED;
 
 /* Building and editing (for writers): nodes in an arena. */
 bl_json *bl_json_new(bl_arena *a, bl_json_kind kind);

@@ -179,7 +179,7 @@ void bl_json_path(const bl_json *v, bl_buf *b) {
 }
 
 bl_status bl_json_fail(bl_error *err, bl_status st, const bl_json *at, const char *fmt, ...) {
-  char why[600], where[300];
+  char why[600], where[200];
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(why, sizeof why, fmt, ap);
@@ -187,6 +187,15 @@ bl_status bl_json_fail(bl_error *err, bl_status st, const bl_json *at, const cha
   bl_json_path_text(at, BL_STR_NONE, false, where, sizeof where);
   if (at->at == BL_JSON_NOWHERE) return bl_fail(err, st, "JSON: %s: %s", where, why);
   return bl_fail_at(err, st, (int64_t)at->at, "JSON: %s (byte %zu): %s", where, at->at, why);
+}
+
+bl_status bl_json_fail_in(bl_error *err, bl_status st, const bl_json *at) {
+  char where[200];
+  if (!err || st == BL_NOMEM) return st;
+  bl_json_path_text(at, BL_STR_NONE, false, where, sizeof where);
+  if (at->at == BL_JSON_NOWHERE) return bl_fail_in(err, st, "JSON: %s", where);
+  if (err->position < 0) err->position = (int64_t)at->at;
+  return bl_fail_in(err, st, "JSON: %s (byte %zu)", where, at->at);
 }
 
 /* ---- typed access ---- */
@@ -254,6 +263,51 @@ bl_status bl_json_member_opt(const bl_json *obj, const char *key, bl_json_kind k
   if (!v || v->kind == BL_J_NULL) return BL_OK;
   BL_TRY(expect(v, kind, err));
   *out = v;
+  return BL_OK;
+}
+
+bl_status bl_json_get_i64(const bl_json *obj, const char *key, int64_t *out, bl_error *err) {
+  const bl_json *v;
+  BL_TRY(bl_json_member(obj, key, BL_J_NUMBER, &v, err));
+  return bl_json_i64(v, out, err);
+}
+
+bl_status bl_json_get_i32(const bl_json *obj, const char *key, int32_t *out, bl_error *err) {
+  const bl_json *v;
+  BL_TRY(bl_json_member(obj, key, BL_J_NUMBER, &v, err));
+  return bl_json_i32(v, out, err);
+}
+
+bl_status bl_json_get_bool(const bl_json *obj, const char *key, bool *out, bl_error *err) {
+  const bl_json *v;
+  BL_TRY(bl_json_member(obj, key, BL_J_BOOL, &v, err));
+  return bl_json_bool(v, out, err);
+}
+
+bl_status bl_json_get_str(const bl_json *obj, const char *key, bl_str *out, bl_error *err) {
+  const bl_json *v;
+  BL_TRY(bl_json_member(obj, key, BL_J_STRING, &v, err));
+  return bl_json_string(v, out, err);
+}
+
+bl_status bl_json_opt_i64(const bl_json *obj, const char *key, bool *found, int64_t *out, bl_error *err) {
+  const bl_json *v;
+  BL_TRY(bl_json_member_opt(obj, key, BL_J_NUMBER, &v, err));
+  *found = v != NULL;
+  return v ? bl_json_i64(v, out, err) : BL_OK;
+}
+
+bl_status bl_json_opt_i32(const bl_json *obj, const char *key, bool *found, int32_t *out, bl_error *err) {
+  const bl_json *v;
+  BL_TRY(bl_json_member_opt(obj, key, BL_J_NUMBER, &v, err));
+  *found = v != NULL;
+  return v ? bl_json_i32(v, out, err) : BL_OK;
+}
+
+bl_status bl_json_opt_str(const bl_json *obj, const char *key, bl_str *out, bl_error *err) {
+  const bl_json *v;
+  BL_TRY(bl_json_member_opt(obj, key, BL_J_STRING, &v, err));
+  *out = v ? v->text : BL_STR_NONE;
   return BL_OK;
 }
 

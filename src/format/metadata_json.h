@@ -15,8 +15,12 @@ void bl_metadata_free(bl_metadata *m);
 /* Parts, also used for Avro "schema" headers and by writers. */
 bl_status bl_schema_from_json(bl_arena *a, const bl_json *v, bl_schema *out, bl_error *err) BL_CHECKED;
 bl_json *bl_schema_to_json(bl_arena *a, const bl_schema *s); /* NULL = no memory */
+/* Field ids are optional in format version 1: they then count from here, by position. */
+enum { BL_FIRST_PARTITION_ID = 1000 };
 bl_status bl_spec_fields_from_json(bl_arena *a, const bl_json *array, bl_partition_spec *out, bl_error *err) BL_CHECKED;
 bl_json *bl_spec_to_json(bl_arena *a, const bl_partition_spec *s);
+bl_status bl_sort_order_from_json(bl_arena *a, const bl_json *v, bl_sort_order *out, bl_error *err) BL_CHECKED;
+bl_json *bl_sort_order_to_json(bl_arena *a, const bl_sort_order *o);
 /* Single values (spec Appendix D, "JSON single-value serialization"). */
 bl_status bl_value_from_json(bl_arena *a, const bl_type *t, const bl_json *v, bl_value *out, bl_error *err) BL_CHECKED;
 bl_json *bl_value_to_json(bl_arena *a, const bl_type *t, const bl_value *v);
