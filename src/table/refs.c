@@ -27,15 +27,18 @@ static bl_status step_back(const bl_metadata *m, const bl_snapshot **s, size_t *
   return BL_OK;
 }
 
+/* "main" of a table without snapshots is there, though nothing records it. */
+static bool ref_is_there(const bl_metadata *m, bl_str name) {
+  return bl_metadata_ref(m, name) || (bl_str_is(name, "main") && !m->has_current);
+}
+
 /* ---- one reading each ---- */
 
 static bl_status by_head(const bl_metadata *m, bl_str name, bl_snap *out, bl_error *err) {
   out->ref = bl_metadata_ref(m, name);
   out->schema = bl_metadata_current_schema(m);
-  if (!out->ref) {
-    if (bl_str_is(name, "main") && !m->has_current) return BL_OK; /* a table without snapshots */
-    return bl_fail(err, BL_NOT_FOUND, "no such ref: %.*s", BL_STR_ARG(name));
-  }
+  if (!ref_is_there(m, name)) return bl_fail(err, BL_NOT_FOUND, "no such ref: %.*s", BL_STR_ARG(name));
+  if (!out->ref) return BL_OK;
   out->snapshot = bl_metadata_snapshot(m, out->ref->snapshot_id);
   if (!out->snapshot)
     return bl_fail(err, BL_NOT_FOUND, "ref %.*s: its snapshot %lld is not in the metadata", BL_STR_ARG(name),
@@ -203,7 +206,7 @@ static bl_status resolve(const bl_metadata *m, bl_str text, const bl_snap_option
   if (prefixed) return st;
   bool id = is_digits(text) && bl_parse_i64(text, &v);
   if (id && bl_metadata_snapshot(m, v)) return by_id(m, v, out, err);
-  if (bl_metadata_ref(m, text)) return by_ref(m, text, out, err);
+  if (ref_is_there(m, text)) return by_ref(m, text, out, err);
   if (id) return by_id(m, v, out, err);
   if (parse_time(text, &v)) return by_time(m, v, o, out, err);
   return bl_fail(err, BL_NOT_FOUND, "no such snapshot: %.*s: neither a snapshot id nor a ref nor an ISO-8601 time",
@@ -215,8 +218,7 @@ bl_status bl_snap_resolve(const bl_metadata *m, bl_str text, const bl_snap_optio
   *out = (bl_snap){0};
   if (!o) o = &defaults;
   /* --ref that does not exist is an error even where SNAP does not need it. */
-  if (o->ref.p && !bl_metadata_ref(m, o->ref) && !(bl_str_is(o->ref, "main") && !m->has_current))
-    return bl_fail(err, BL_NOT_FOUND, "no such ref: %.*s", BL_STR_ARG(o->ref));
+  if (o->ref.p && !ref_is_there(m, o->ref)) return bl_fail(err, BL_NOT_FOUND, "no such ref: %.*s", BL_STR_ARG(o->ref));
   return resolve(m, text, o, out, err);
 }
 
