@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""count_tests.py FOLDER: what the last `meson test` in a build folder gave: the output of each test that failed, then
+"N passed, N failed". Exit 1 where any failed or none ran."""
+import glob
+import json
+import os
+import sys
+
+GOOD = {'OK', 'EXPECTEDFAIL'}
+TAIL = 60
+
+
+def main():
+    folder = sys.argv[1]
+    logs = glob.glob(os.path.join(folder, 'meson-logs', 'testlog*.json'))
+    if not logs:
+        print('no test ran in ' + folder)
+        return 1
+    passed = failed = skipped = 0
+    with open(max(logs, key=os.path.getmtime), encoding='utf-8') as f:
+        for line in f:
+            test = json.loads(line)
+            if test['result'] in GOOD:
+                passed += 1
+            elif test['result'] == 'SKIP':
+                skipped += 1
+            else:
+                failed += 1
+                print(f"--- {test['name']}: {test['result']} ({test['duration']:.1f} s)")
+                output = (test.get('stdout') or '') + (test.get('stderr') or '')
+                print('\n'.join(output.splitlines()[-TAIL:]))
+    print(f'{passed} passed, {failed} failed' + (f', {skipped} skipped' if skipped else ''))
+    return 0 if failed == 0 and passed else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,104 @@
+#!/bin/sh
+# setup.sh [all]: brings what a build needs (tools/packages.txt) and Arrow C++ 25. "all" adds what `make check-all` needs.
+# Installs only what is missing: where all is there it is silent and uses no network.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+tiers=base
+[ "${1:-}" = all ] && tiers='base all'
+log=build/setup.log
+
+say() { echo "setup: $*" >&2; }
+
+die() {
+  say "$*"
+  exit 1
+}
+
+# run TEXT COMMAND...: quiet; the end of the log when it fails
+run() {
+  say "$1"
+  shift
+  mkdir -p build
+  "$@" >"$log" 2>&1 </dev/null && return
+  tail -n 15 "$log" >&2
+  die "failed: $* (all of it in $log)"
+}
+
+at_least() { # VERSION MINIMUM
+  [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
+}
+
+have() { # PROBE
+  what=${1#*:}
+  case $1 in
+    tool:*'>='*)
+      tool=${what%%>=*}
+      command -v "$tool" >/dev/null 2>&1 && at_least "$("$tool" --version 2>/dev/null | head -n 1)" "${what#*>=}" ;;
+    tool:*) command -v "$what" >/dev/null 2>&1 ;;
+    pkg:*) pkg-config --exists "$what" 2>/dev/null ;;
+    header:*) echo "#include <$what>" | ${CC:-gcc} -E -x c - >/dev/null 2>&1 ;;
+  esac
+}
+
+missing_packages() {
+  while read -r tier probe package; do
+    case " $tiers " in *" $tier "*) have "$probe" || echo "$package" ;; esac
+  done <<LIST
+$(grep -v "^#" tools/packages.txt)
+LIST
+}
+
+install_packages() { # PACKAGE...
+  if ! command -v apt-get >/dev/null 2>&1; then
+    die "missing: $* (these are Debian's names; install them with this system's package manager)"
+  fi
+  if [ "$(id -u)" = 0 ]; then
+    as_root=
+  elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+    as_root=sudo
+    sudo true || die "run as root: apt-get update && apt-get install -y $*"
+  else
+    die "run as root: apt-get update && apt-get install -y $*"
+  fi
+  run "apt-get update" $as_root apt-get update
+  run "apt-get install $*" $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+}
+
+# A python with pip, for the Arrow wheel only: the libraries in it do not depend on the python's version.
+python_with_pip() {
+  for python in python3 /usr/bin/python3; do
+    if "$python" -m pip --version >/dev/null 2>&1; then
+      echo "$python"
+      return
+    fi
+  done
+}
+
+have_arrow() {
+  pkg-config --exists 'parquet >= 25' 'arrow-compute >= 25' 2>/dev/null ||
+    [ -e deps/pyarrow/include/parquet/api/reader.h ]
+}
+
+install_arrow() {
+  if [ -z "$(python_with_pip)" ]; then install_packages python3-pip; fi
+  python=$(python_with_pip)
+  [ -n "$python" ] || die "python3 has no pip: install it, then run make again"
+  # A python that a distribution manages takes --target only with this word; older pips do not know it.
+  managed=
+  "$python" -m pip install --help 2>/dev/null | grep -q -- --break-system-packages && managed=--break-system-packages
+  mkdir -p deps
+  rm -rf deps/.new
+  run "pip install --target deps 'pyarrow==25.*' (Arrow C++, once, 45 MB)" \
+    env PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    "$python" -m pip install --quiet $managed --only-binary :all: --target deps/.new 'pyarrow==25.*'
+  rm -rf deps/pyarrow deps/pyarrow-*.dist-info
+  mv deps/.new/* deps/ && rm -rf deps/.new
+}
+
+packages=$(missing_packages)
+# Probes that need a tool which was missing too were only guesses: packages that are there are installed again at no cost.
+if [ -n "$packages" ]; then install_packages $packages; fi
+packages=$(missing_packages)
+[ -z "$packages" ] || die "still missing after the installation: $packages"
+have_arrow || install_arrow
+have_arrow || die "Arrow C++ >= 25 is still missing: see $log"
