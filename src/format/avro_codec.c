@@ -83,12 +83,23 @@ static bl_status ready_inflate(bl_avro_codec *c, bl_error *err) {
   return BL_OK;
 }
 
+/* PyIceberg cuts its blocks out of a zlib stream and leaves a part of that stream's Adler-32 behind the deflate data.
+ */
+static bool is_checksum_rest(const uint8_t *p, size_t n, const uint8_t *data, size_t n_data) {
+  if (n == 0) return true;
+  if (n > 4) return false;
+  uint32_t sum = (uint32_t)adler32_z(adler32_z(0, NULL, 0), data, n_data);
+  for (size_t i = 0; i < n; i++)
+    if (p[i] != (uint8_t)(sum >> (24 - 8 * i))) return false;
+  return true;
+}
+
 static bl_status unpack_deflate(bl_avro_codec *c, const uint8_t *p, size_t n, int64_t position, bl_buf *out,
                                 bl_error *err) {
   BL_TRY(ready_inflate(c, err));
   z_stream *z = &c->inflate;
   int rc = Z_OK;
-  size_t step = n > STEP ? n : STEP;
+  size_t step = n > STEP ? n : STEP, start = out->n;
   z->next_in = (Bytef *)(uintptr_t)p;
   z->avail_in = 0;
   while (rc != Z_STREAM_END) {
@@ -108,7 +119,9 @@ static bl_status unpack_deflate(bl_avro_codec *c, const uint8_t *p, size_t n, in
     if (rc == Z_BUF_ERROR && !had_input) return broken(err, position, "deflate data end too early");
     if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR) return broken(err, position, "no deflate data");
   }
-  if ((size_t)(z->next_in - p) != n) return broken(err, position, "bytes after the end of the deflate data");
+  size_t used = (size_t)(z->next_in - p);
+  if (!is_checksum_rest(p + used, n - used, out->p + start, out->n - start))
+    return broken(err, position, "bytes after the end of the deflate data");
   return BL_OK;
 }
 
