@@ -114,6 +114,8 @@ bl_status bl_avro_fixed(bl_avro_cursor *c, int64_t n, bl_str *out, bl_error *err
 bl_status bl_avro_boolean(bl_avro_cursor *c, bool *out, bl_error *err) BL_CHECKED;
 bl_status bl_avro_float(bl_avro_cursor *c, float *out, bl_error *err) BL_CHECKED;
 bl_status bl_avro_double(bl_avro_cursor *c, double *out, bl_error *err) BL_CHECKED;
+/* Big-endian two's complement of any length; false where it does not fit 128 bits. */
+bool bl_avro_decimal(bl_str s, bl_i128 *out);
 /* The branch of a union. */
 bl_status bl_avro_branch(bl_avro_cursor *c, const bl_avro_schema *s, const bl_avro_schema **out,
                          bl_error *err) BL_CHECKED;

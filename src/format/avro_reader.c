@@ -154,6 +154,18 @@ bl_status bl_avro_double(bl_avro_cursor *c, double *out, bl_error *err) {
   return BL_OK;
 }
 
+bool bl_avro_decimal(bl_str s, bl_i128 *out) {
+  const uint8_t *p = (const uint8_t *)s.p;
+  bl_u128 v = s.n && (p[0] & 0x80) ? ~(bl_u128)0 : 0;
+  uint8_t sign = (uint8_t)v;
+  for (size_t i = 0; i < s.n; i++) {
+    if (s.n - i > 16 && p[i] != sign) return false;
+    v = v << 8 | p[i];
+  }
+  *out = (bl_i128)v;
+  return s.n <= 16 || (uint8_t)(v >> 127) == (sign & 1);
+}
+
 bl_status bl_avro_branch(bl_avro_cursor *c, const bl_avro_schema *s, const bl_avro_schema **out, bl_error *err) {
   int64_t i;
   const uint8_t *from = c->p;

@@ -134,19 +134,6 @@ bl_status bl_partition_plan_make(bl_arena *a, const bl_avro_schema *record, cons
 
 /* ---- values ---- */
 
-/* Big-endian two's complement of any length, which must fit 128 bits. */
-static bool decimal_of(bl_str s, bl_i128 *out) {
-  const uint8_t *p = (const uint8_t *)s.p;
-  bl_u128 v = s.n && (p[0] & 0x80) ? ~(bl_u128)0 : 0;
-  uint8_t sign = (uint8_t)v;
-  for (size_t i = 0; i < s.n; i++) {
-    if (s.n - i > 16 && p[i] != sign) return false;
-    v = v << 8 | p[i];
-  }
-  *out = (bl_i128)v;
-  return s.n <= 16 || (uint8_t)(v >> 127) == (sign & 1);
-}
-
 static bl_status read_integer(const bl_partition_step *step, const bl_avro_schema *s, bl_avro_cursor *c, bl_value *v,
                               bl_error *err) {
   bl_value days;
@@ -170,7 +157,7 @@ static bl_status read_bytes(bl_arena *a, const bl_partition_step *step, const bl
   if (s->kind == BL_A_FIXED) BL_TRY(bl_avro_fixed(c, s->size, &text, err));
   else BL_TRY(bl_avro_bytes(c, &text, err));
   if (step->form == BL_PF_DECIMAL)
-    return decimal_of(text, &v->u.dec) ? BL_OK : bl_avro_fail(c, err, "a decimal of more than 128 bits");
+    return bl_avro_decimal(text, &v->u.dec) ? BL_OK : bl_avro_fail(c, err, "a decimal of more than 128 bits");
   if (step->form == BL_PF_UUID_TEXT) {
     if (!bl_parse_uuid(text, uuid)) return bl_avro_fail(c, err, "no UUID: %.*s", BL_STR_ARG(text));
     text = (bl_str){(const char *)uuid, sizeof uuid};
