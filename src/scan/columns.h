@@ -1,0 +1,31 @@
+/* columns.h: from column names to a wanted struct type: table columns by dotted path (a nested one gives a pruned struct), and
+ * metadata columns. */
+#ifndef BL_SCAN_COLUMNS_H
+#define BL_SCAN_COLUMNS_H
+
+#include "model/expr.h"
+
+typedef struct bl_columns {
+  bl_arena *a;
+  const bl_metadata *md;
+  const bl_schema *schema;
+  bl_type wanted; /* BL_STRUCT */
+  size_t cap;
+} bl_columns;
+
+/* Starts with no columns. */
+void bl_columns_init(bl_columns *c, bl_arena *a, const bl_metadata *md, const bl_schema *schema);
+/* All columns of the schema. */
+bl_status bl_columns_add_all(bl_columns *c, bl_error *err) BL_CHECKED;
+/* "b.c" adds column b pruned to c (merged where b is there already); _row_id, _file … the metadata column unless a user column
+ * has the name; meta._row_id always the metadata column. BL_USAGE: no such column (names it). */
+bl_status bl_columns_add_name(bl_columns *c, bl_str name, bl_error *err) BL_CHECKED;
+/* A field by id, at any depth of structs, or a metadata column by its reserved id; once. BL_DAMAGED: unknown. */
+bl_status bl_columns_add_id(bl_columns *c, int32_t id, bl_error *err) BL_CHECKED;
+bool bl_columns_has_id(const bl_columns *c, int32_t id);
+/* The metadata column of a name (_row_id, …, _partition), made for this table; NULL where there is none. */
+const bl_field *bl_columns_meta(bl_columns *c, bl_str name, bl_error *err);
+/* Child indexes from the wanted struct down to a field id: how many (at most max), 0 = not there. */
+size_t bl_columns_path(const bl_type *wanted, int32_t id, int32_t *path, size_t max);
+
+#endif

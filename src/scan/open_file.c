@@ -1,0 +1,214 @@
+/* open_file.c: see open_file.h. */
+#include "scan/open_file.h"
+
+#include "rows/stream.h"
+#include "scan/plan.h"
+
+enum { BATCH_ROWS = 65536 };
+
+bl_status bl_reading_init(bl_reading *r, bl_table *t, bl_error *err) {
+  *r = (bl_reading){.t = t, .batch_rows = BATCH_ROWS};
+  bl_str json = bl_pairs_get(&t->metadata->properties, "schema.name-mapping.default");
+  if (!json.p) return BL_OK;
+  BL_TRY(bl_arena_new(t->ctx, &r->arena, err));
+  r->has_mapping = true;
+  bl_status st = bl_name_mapping_parse(r->arena, json, &r->mapping, err);
+  if (st != BL_OK) {
+    bl_reading_dispose(r);
+    return bl_fail_in(err, st, "property schema.name-mapping.default");
+  }
+  return BL_OK;
+}
+
+void bl_reading_dispose(bl_reading *r) {
+  bl_arena_free(r->arena);
+  r->arena = NULL;
+}
+
+bl_status bl_open_file_new(const bl_reading *env, const bl_manifest_entry *e, bl_open_file **out, bl_error *err) {
+  bl_table *t = env->t;
+  const bl_data_format *format;
+  *out = NULL;
+  if (e->file.key_metadata.p) return bl_fail(err, BL_UNSUPPORTED, "data file: %s: it is encrypted", e->file.path.p);
+  BL_TRY(bl_table_data_format(t, e->file.format, &format, err));
+  bl_open_file *f = bl_calloc(t->ctx, 1, sizeof *f);
+  if (!f) return bl_nomem(err);
+  f->env = env;
+  f->entry = e;
+  f->facts = (bl_file_facts){.file = &e->file, .data_sequence_number = e->sequence_number,
+                             .spec = bl_metadata_spec(t->metadata, e->file.spec_id), .metadata = t->metadata};
+  bl_status st = t->io->open_input(t->io, e->file.path.p, &f->input, err);
+  if (st == BL_OK) st = format->open(t->ctx, f->input, e->file.path.p, NULL, &f->reader, err);
+  if (st != BL_OK) {
+    bl_open_file_free(f);
+    return st;
+  }
+  f->meta = f->reader->meta;
+  f->no_lineage_columns = bl_projection_stored_leaf(f->meta, BL_ID_ROW_ID) < 0 && bl_projection_stored_leaf(f->meta, BL_ID_LAST_UPDATED) < 0;
+  *out = f;
+  return BL_OK;
+}
+
+void bl_open_file_free(bl_open_file *f) {
+  if (!f) return;
+  bl_ctx *ctx = f->env->t->ctx;
+  if (f->reader) f->reader->free(f->reader);
+  if (f->input) f->input->close(f->input);
+  bl_free(ctx, f);
+}
+
+bl_status bl_open_file_project(const bl_open_file *f, const bl_type *wanted, bl_projection **out, bl_error *err) {
+  const bl_name_mapping *mapping = f->env->has_mapping ? &f->env->mapping : NULL;
+  return bl_projection_new(f->env->t->ctx, wanted, f->meta, mapping, f->entry->file.format == BL_FORMAT_PARQUET, &f->facts, out, err);
+}
+
+/* Where the next batch's rows are in the file. */
+typedef struct cursor {
+  const bl_row_range *ranges;
+  size_t n_ranges, at;
+  int64_t base; /* the group's first row */
+  int64_t next; /* of the group; next row to come */
+  int64_t *positions;
+  int64_t cap;
+} cursor;
+
+static bl_status positions_of(bl_ctx *ctx, cursor *c, int64_t n, bl_error *err) {
+  if (n > c->cap) {
+    int64_t *p = bl_resize(ctx, c->positions, (size_t)n, sizeof *p);
+    if (!p) return bl_nomem(err);
+    c->positions = p;
+    c->cap = n;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    while (c->at < c->n_ranges && c->next >= c->ranges[c->at].end) {
+      c->at++;
+      if (c->at < c->n_ranges) c->next = c->ranges[c->at].begin;
+    }
+    if (c->at >= c->n_ranges) return bl_fail(err, BL_DAMAGED, "data file: the reader gave more rows than were asked for");
+    c->positions[i] = c->base + c->next++;
+  }
+  return BL_OK;
+}
+
+static bl_status read_batches(const bl_open_file *f, const bl_projection *p, struct ArrowArrayStream *s, cursor *c,
+                              bl_rows_visit visit, void *user, bl_error *err) {
+  for (;;) {
+    struct ArrowArray in, out;
+    BL_TRY(bl_stream_next(s, &in, err));
+    if (!in.release) return BL_OK;
+    int64_t n = in.length, first = c->base + c->next;
+    if (c->ranges) {
+      bl_status st = positions_of(f->env->t->ctx, c, n, err);
+      if (st != BL_OK) {
+        bl_array_release(&in);
+        return st;
+      }
+    } else c->next += n;
+    BL_TRY(bl_projection_apply(p, &in, c->ranges ? c->positions : NULL, first, &out, err));
+    BL_TRY(visit(user, &out, c->ranges ? c->positions : NULL, first, err));
+  }
+}
+
+bl_status bl_open_file_read(const bl_open_file *f, const bl_projection *p, size_t group, const bl_row_range *ranges,
+                            size_t n_ranges, bl_rows_visit visit, void *user, bl_error *err) {
+  size_t n_leaves;
+  const int32_t *leaves = bl_projection_leaves(p, &n_leaves);
+  struct ArrowArrayStream s = {0};
+  cursor c = {.ranges = ranges, .n_ranges = n_ranges, .base = f->meta->groups[group].first_row};
+  if (ranges && n_ranges == 0) return BL_OK;
+  if (ranges) c.next = ranges[0].begin;
+  bl_status st = f->reader->read(f->reader, group, leaves, n_leaves, ranges, n_ranges, f->env->batch_rows, &s, err);
+  if (st == BL_OK) st = read_batches(f, p, &s, &c, visit, user, err);
+  bl_stream_release(&s);
+  bl_free(f->env->t->ctx, c.positions);
+  return st;
+}
+
+/* ---- pruning of row groups ---- */
+
+typedef struct group_stats {
+  const bl_open_file *f;
+  const bl_projection *p;
+  size_t group;
+} group_stats;
+
+static bool leaf_stats(const group_stats *g, const bl_field *f, int32_t leaf, bl_stats *out) {
+  bl_data_stats s;
+  if (!g->f->reader->stats || !g->f->reader->stats(g->f->reader, g->group, leaf, &s)) return false;
+  bool is_float = f->type.kind == BL_FLOAT || f->type.kind == BL_DOUBLE;
+  *out = (bl_stats){.rows = g->f->meta->groups[g->group].rows, .nulls = s.nulls < 0 ? BL_NONE : s.nulls, .nans = is_float ? BL_NONE : 0};
+  out->has_lower = s.lower && bl_value_from_bytes(&f->type, (bl_str){s.lower, s.lower_size}, &out->lower);
+  out->has_upper = s.upper && bl_value_from_bytes(&f->type, (bl_str){s.upper, s.upper_size}, &out->upper);
+  return true;
+}
+
+/* Resolved lineage over one group: stored values, and the inherited ones where nulls are (R5). */
+static bool lineage_stats(const group_stats *g, const bl_field *f, bl_stats *out) {
+  const bl_file_facts *facts = &g->f->facts;
+  const bl_data_group *group = &g->f->meta->groups[g->group];
+  int64_t lo = facts->data_sequence_number, hi = lo;
+  if (f->id == BL_ID_ROW_ID) {
+    lo = facts->file->first_row_id + group->first_row;
+    hi = lo + (group->rows > 0 ? group->rows - 1 : 0);
+  }
+  int32_t leaf = bl_projection_stored_leaf(g->f->meta, f->id);
+  if (leaf >= 0) {
+    if (!leaf_stats(g, f, leaf, out) || out->nulls == BL_NONE) return false;
+    if (out->nulls < out->rows) {
+      if (!out->has_lower || !out->has_upper || out->lower.u.i > out->upper.u.i) return false;
+      if (out->nulls == 0 || out->lower.u.i < lo) lo = out->lower.u.i;
+      if (out->nulls == 0 || out->upper.u.i > hi) hi = out->upper.u.i;
+    }
+  }
+  *out = (bl_stats){.rows = group->rows, .has_lower = true, .has_upper = true, .all_same = lo == hi};
+  out->lower = (bl_value){.kind = f->type.kind, .u.i = lo};
+  out->upper = (bl_value){.kind = f->type.kind, .u.i = hi};
+  return true;
+}
+
+static bool stats_of(void *user, const bl_field *f, bl_stats *out) {
+  const group_stats *g = user;
+  const bl_data_group *group = &g->f->meta->groups[g->group];
+  bool lineage = f->id == BL_ID_ROW_ID || f->id == BL_ID_LAST_UPDATED;
+  if (lineage && g->f->facts.file->first_row_id != BL_NONE) return lineage_stats(g, f, out);
+  if (f->id == BL_ID_POS) {
+    *out = (bl_stats){.rows = group->rows, .has_lower = true, .has_upper = true};
+    out->lower = (bl_value){.kind = BL_LONG, .u.i = group->first_row};
+    out->upper = (bl_value){.kind = BL_LONG, .u.i = group->first_row + (group->rows > 0 ? group->rows - 1 : 0)};
+    return true;
+  }
+  if (lineage || f->id > BL_ID_FIRST_RESERVED) {
+    bl_manifest_entry e = *g->f->entry;
+    e.file.record_count = group->rows;
+    return bl_meta_stats(&e, f, out);
+  }
+  int32_t leaf = bl_projection_leaf_of(g->p, f->id);
+  return leaf >= 0 && leaf_stats(g, f, leaf, out);
+}
+
+bool bl_open_file_may_match(const bl_open_file *f, const bl_projection *p, const bl_expr *filter, size_t group) {
+  group_stats g = {f, p, group};
+  return bl_expr_may_match(filter, stats_of, &g);
+}
+
+bl_status bl_ranges_of(bl_ctx *ctx, const uint8_t *keep, int64_t n, bl_row_range **out, size_t *n_out, bl_error *err) {
+  size_t count = 0, cap = 0;
+  bl_row_range *r = NULL;
+  for (int64_t i = 0; i < n;) {
+    const uint8_t *one = memchr(keep + i, 1, (size_t)(n - i));
+    if (!one) break;
+    int64_t begin = one - keep;
+    const uint8_t *zero = memchr(one, 0, (size_t)(n - begin));
+    int64_t end = zero ? zero - keep : n;
+    bl_status st = bl_grow(ctx, &r, &cap, count, sizeof *r, err);
+    if (st != BL_OK) {
+      bl_free(ctx, r);
+      return st;
+    }
+    r[count++] = (bl_row_range){begin, end};
+    i = end;
+  }
+  *out = r;
+  *n_out = count;
+  return BL_OK;
+}
