@@ -41,12 +41,16 @@ void bl_key_add(bl_buf *b, const bl_view *v, int64_t i) {
   bl_buf_byte(b, 1);
   switch (v->kind) {
   case BL_D_BOOL: bl_buf_byte(b, bl_view_bool(v, i)); break;
-  case BL_D_INT32: case BL_D_DATE32: {
+  case BL_D_INT32:
+  case BL_D_DATE32: {
     int32_t x = bl_view_i32(v, i);
     bl_buf_add(b, &x, 4);
     break;
   }
-  case BL_D_INT64: case BL_D_TIME_US: case BL_D_TIMESTAMP_US: case BL_D_TIMESTAMP_NS: {
+  case BL_D_INT64:
+  case BL_D_TIME_US:
+  case BL_D_TIMESTAMP_US:
+  case BL_D_TIMESTAMP_NS: {
     int64_t x = bl_view_i64(v, i);
     bl_buf_add(b, &x, 8);
     break;
@@ -58,11 +62,14 @@ void bl_key_add(bl_buf *b, const bl_view *v, int64_t i) {
     bl_buf_add(b, &d, 16);
     break;
   }
-  case BL_D_STRING: case BL_D_BINARY: case BL_D_FIXED: add_bytes(b, bl_view_bytes(v, i)); break;
+  case BL_D_STRING:
+  case BL_D_BINARY:
+  case BL_D_FIXED: add_bytes(b, bl_view_bytes(v, i)); break;
   case BL_D_STRUCT:
     for (size_t c = 0; c < v->n_children; c++) bl_key_add(b, &v->children[c], i);
     break;
-  case BL_D_LIST: case BL_D_MAP: add_elements(b, v, i); break;
+  case BL_D_LIST:
+  case BL_D_MAP: add_elements(b, v, i); break;
   case BL_D_OTHER: break;
   }
 }
@@ -83,8 +90,12 @@ bool bl_key_same(const bl_view *a, int64_t i, const bl_view *b, int64_t j) {
   if (an || bn) return an && bn;
   switch (a->kind) {
   case BL_D_BOOL: return bl_view_bool(a, i) == bl_view_bool(b, j);
-  case BL_D_INT32: case BL_D_DATE32: return bl_view_i32(a, i) == bl_view_i32(b, j);
-  case BL_D_INT64: case BL_D_TIME_US: case BL_D_TIMESTAMP_US: case BL_D_TIMESTAMP_NS: return bl_view_i64(a, i) == bl_view_i64(b, j);
+  case BL_D_INT32:
+  case BL_D_DATE32: return bl_view_i32(a, i) == bl_view_i32(b, j);
+  case BL_D_INT64:
+  case BL_D_TIME_US:
+  case BL_D_TIMESTAMP_US:
+  case BL_D_TIMESTAMP_NS: return bl_view_i64(a, i) == bl_view_i64(b, j);
   case BL_D_FLOAT: {
     float x = bl_view_float(a, i), y = bl_view_float(b, j);
     return memcmp(&x, &y, 4) == 0 || (x != x && y != y);
@@ -94,12 +105,15 @@ bool bl_key_same(const bl_view *a, int64_t i, const bl_view *b, int64_t j) {
     return memcmp(&x, &y, 8) == 0 || (x != x && y != y);
   }
   case BL_D_DECIMAL: return bl_view_decimal(a, i) == bl_view_decimal(b, j);
-  case BL_D_STRING: case BL_D_BINARY: case BL_D_FIXED: return bl_str_eq(bl_view_bytes(a, i), bl_view_bytes(b, j));
+  case BL_D_STRING:
+  case BL_D_BINARY:
+  case BL_D_FIXED: return bl_str_eq(bl_view_bytes(a, i), bl_view_bytes(b, j));
   case BL_D_STRUCT:
     for (size_t c = 0; c < a->n_children; c++)
       if (!bl_key_same(&a->children[c], i, &b->children[c], j)) return false;
     return true;
-  case BL_D_LIST: case BL_D_MAP: return same_elements(a, i, b, j);
+  case BL_D_LIST:
+  case BL_D_MAP: return same_elements(a, i, b, j);
   case BL_D_OTHER: return true;
   }
   return false;

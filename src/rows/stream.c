@@ -6,11 +6,22 @@
 #include <errno.h>
 
 static const int codes[] = {
-    [BL_OK] = 0,           [BL_FOUND] = EEXIST,       [BL_USAGE] = EINVAL,       [BL_DAMAGED] = EBADMSG, [BL_IO] = EIO, [BL_CONFLICT] = EAGAIN,
-    [BL_UNKNOWN] = EINPROGRESS, [BL_UNSUPPORTED] = ENOTSUP, [BL_NOT_FOUND] = ENOENT, [BL_NOMEM] = ENOMEM,   [BL_CANCELLED] = ECANCELED,
+    [BL_OK] = 0,
+    [BL_FOUND] = EEXIST,
+    [BL_USAGE] = EINVAL,
+    [BL_DAMAGED] = EBADMSG,
+    [BL_IO] = EIO,
+    [BL_CONFLICT] = EAGAIN,
+    [BL_UNKNOWN] = EINPROGRESS,
+    [BL_UNSUPPORTED] = ENOTSUP,
+    [BL_NOT_FOUND] = ENOENT,
+    [BL_NOMEM] = ENOMEM,
+    [BL_CANCELLED] = ECANCELED,
 };
 
-int bl_stream_errno(bl_status st) { return (size_t)st < BL_LEN(codes) ? codes[st] : EIO; }
+int bl_stream_errno(bl_status st) {
+  return (size_t)st < BL_LEN(codes) ? codes[st] : EIO;
+}
 
 bl_status bl_stream_status(int code) {
   for (size_t i = 0; i < BL_LEN(codes); i++)
@@ -63,8 +74,8 @@ static void own_release(struct ArrowArrayStream *s) {
   s->release = NULL;
 }
 
-bl_status bl_stream_make(bl_ctx *ctx, const bl_stream_source *src, struct ArrowSchema *schema, struct ArrowArrayStream *out,
-                         bl_error *err) {
+bl_status bl_stream_make(bl_ctx *ctx, const bl_stream_source *src, struct ArrowSchema *schema,
+                         struct ArrowArrayStream *out, bl_error *err) {
   own_stream *o = bl_calloc(ctx, 1, sizeof *o);
   memset(out, 0, sizeof *out);
   if (!o) {

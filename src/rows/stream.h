@@ -1,5 +1,5 @@
-/* stream.h: ArrowArrayStream with bl_status errors. A stream's error code is an errno (Arrow's rule); each bl_status has its
- * own, so that a status survives the trip: bl_stream_errno and bl_stream_status. */
+/* stream.h: ArrowArrayStream with bl_status errors. A stream's error code is an errno (Arrow's rule); each bl_status
+ * has its own, so that a status survives the trip: bl_stream_errno and bl_stream_status. */
 #ifndef BL_ROWS_STREAM_H
 #define BL_ROWS_STREAM_H
 
@@ -19,7 +19,7 @@ typedef struct bl_stream_source {
   void *user;
 } bl_stream_source;
 /* On failure src is disposed and the schema released. */
-bl_status bl_stream_make(bl_ctx *ctx, const bl_stream_source *src, struct ArrowSchema *schema, struct ArrowArrayStream *out,
-                         bl_error *err) BL_CHECKED;
+bl_status bl_stream_make(bl_ctx *ctx, const bl_stream_source *src, struct ArrowSchema *schema,
+                         struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
 
 #endif

@@ -1,5 +1,5 @@
-/* columns.h: from column names to a wanted struct type: table columns by dotted path (a nested one gives a pruned struct), and
- * metadata columns. */
+/* columns.h: from column names to a wanted struct type: table columns by dotted path (a nested one gives a pruned
+ * struct), and metadata columns. */
 #ifndef BL_SCAN_COLUMNS_H
 #define BL_SCAN_COLUMNS_H
 
@@ -17,8 +17,8 @@ typedef struct bl_columns {
 void bl_columns_init(bl_columns *c, bl_arena *a, const bl_metadata *md, const bl_schema *schema);
 /* All columns of the schema. */
 bl_status bl_columns_add_all(bl_columns *c, bl_error *err) BL_CHECKED;
-/* "b.c" adds column b pruned to c (merged where b is there already); _row_id, _file … the metadata column unless a user column
- * has the name; meta._row_id always the metadata column. BL_USAGE: no such column (names it). */
+/* "b.c" adds column b pruned to c (merged where b is there already); _row_id, _file … the metadata column unless a user
+ * column has the name; meta._row_id always the metadata column. BL_USAGE: no such column (names it). */
 bl_status bl_columns_add_name(bl_columns *c, bl_str name, bl_error *err) BL_CHECKED;
 /* A field by id, at any depth of structs, or a metadata column by its reserved id; once. BL_DAMAGED: unknown. */
 bl_status bl_columns_add_id(bl_columns *c, int32_t id, bl_error *err) BL_CHECKED;

@@ -42,7 +42,8 @@ typedef struct position_visit {
   const char *name;
 } position_visit;
 
-static bl_status take_positions(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first, bl_error *err) {
+static bl_status take_positions(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
+                                bl_error *err) {
   position_visit *v = user;
   (void)positions, (void)first;
   bl_status st = bl_view_set(v->view, batch, err);
@@ -51,7 +52,8 @@ static bl_status take_positions(void *user, struct ArrowArray *batch, const int6
   for (int64_t i = 0; st == BL_OK && i < batch->length; i++) {
     const bl_view *path = &v->view->children[0], *pos = &v->view->children[1];
     if (bl_view_null(path, i) || bl_view_null(pos, i) || bl_view_i64(pos, i) < 0) {
-      st = bl_fail(err, BL_DAMAGED, "position delete file: %s: a row without file_path or with a negative pos", v->name);
+      st =
+          bl_fail(err, BL_DAMAGED, "position delete file: %s: a row without file_path or with a negative pos", v->name);
       break;
     }
     bl_str p = bl_view_bytes(path, i);
@@ -113,7 +115,8 @@ static bl_status position_file(bl_deletes *d, const bl_manifest_entry *e, bl_pos
   size_t *at = bl_map_get(d->position_by_path, e->file.path);
   if (!at) {
     bl_position_file *pf = NULL;
-    st = bl_grow(d->ctx, &d->position_files, &d->cap_position_files, d->n_position_files, sizeof *d->position_files, err);
+    st = bl_grow(d->ctx, &d->position_files, &d->cap_position_files, d->n_position_files, sizeof *d->position_files,
+                 err);
     if (st == BL_OK && !(pf = bl_calloc(d->ctx, 1, sizeof *pf))) st = bl_nomem(err);
     if (st == BL_OK) {
       pthread_mutex_init(&pf->lock, NULL);
@@ -127,7 +130,8 @@ static bl_status position_file(bl_deletes *d, const bl_manifest_entry *e, bl_pos
   return st;
 }
 
-static bl_status or_positions(bl_deletes *d, const bl_data_file *data, const bl_manifest_entry *e, bl_posset **out, bl_error *err) {
+static bl_status or_positions(bl_deletes *d, const bl_data_file *data, const bl_manifest_entry *e, bl_posset **out,
+                              bl_error *err) {
   bl_position_file *pf;
   BL_TRY(position_file(d, e, &pf, err));
   bl_status st = BL_OK;
@@ -150,7 +154,8 @@ static bl_status read_blob(bl_deletes *d, const bl_data_file *v, bl_input *in, b
   int64_t end;
   if (v->content_offset == BL_NONE || v->content_size == BL_NONE)
     return bl_fail(err, BL_DAMAGED, "the entry has no content_offset or content_size_in_bytes");
-  if (v->content_offset < 0 || v->content_size < 0 || !bl_add64(v->content_offset, v->content_size, &end) || end > in->size)
+  if (v->content_offset < 0 || v->content_size < 0 || !bl_add64(v->content_offset, v->content_size, &end) ||
+      end > in->size)
     return bl_fail(err, BL_DAMAGED, "the blob at offset %lld, size %lld lies outside the file of %lld bytes",
                    (long long)v->content_offset, (long long)v->content_size, (long long)in->size);
   if (v->content_size > d->ctx->o.max_deletion_vector_bytes)
@@ -174,7 +179,8 @@ static bl_status read_vector(bl_deletes *d, const bl_data_file *v, bl_posset **o
   return BL_OK;
 }
 
-bl_status bl_deletes_positions(bl_deletes *d, const bl_data_file *data, const bl_file_deletes *fd, bl_posset **out, bl_error *err) {
+bl_status bl_deletes_positions(bl_deletes *d, const bl_data_file *data, const bl_file_deletes *fd, bl_posset **out,
+                               bl_error *err) {
   *out = NULL;
   if (fd->vector) return read_vector(d, &fd->vector->file, out, err);
   for (size_t i = 0; i < fd->n_position; i++) {

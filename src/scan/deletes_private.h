@@ -15,8 +15,8 @@ typedef struct bl_equality_ids bl_equality_ids;
 /* One equality delete file that was asked for. */
 typedef struct bl_equality_file {
   const bl_manifest_entry *entry;
-  size_t ids;         /* index of its key set */
-  bl_hash128 *keys;   /* while loading */
+  size_t ids;       /* index of its key set */
+  bl_hash128 *keys; /* while loading */
   size_t n_keys, cap_keys;
 } bl_equality_file;
 

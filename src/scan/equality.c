@@ -1,5 +1,5 @@
-/* equality.c: equality deletes of deletes.h. Keys are kept as 128-bit hashes of their canonical bytes under a random seed; each
- * distinct list of equality ids has a table from key to the files that delete it. */
+/* equality.c: equality deletes of deletes.h. Keys are kept as 128-bit hashes of their canonical bytes under a random
+ * seed; each distinct list of equality ids has a table from key to the files that delete it. */
 #include "scan/deletes_private.h"
 
 #include "base/pool.h"
@@ -62,7 +62,8 @@ static bl_status make_key_columns(bl_deletes *d, bl_equality_ids *q, bl_error *e
   if (!q->paths || !q->path_lengths) return bl_nomem(err);
   for (size_t i = 0; i < q->n; i++) {
     q->columns.schema = schema_with(md, q->ids[i]);
-    if (!q->columns.schema) return bl_fail(err, BL_DAMAGED, "equality delete: id %d is in no schema of the table", q->ids[i]);
+    if (!q->columns.schema)
+      return bl_fail(err, BL_DAMAGED, "equality delete: id %d is in no schema of the table", q->ids[i]);
     BL_TRY(bl_columns_add_id(&q->columns, q->ids[i], err));
   }
   make_optional(&q->columns.wanted);
@@ -105,9 +106,10 @@ bl_status bl_deletes_need(bl_deletes *d, const bl_file_deletes *fd, bl_error *er
   for (size_t i = 0; i < fd->n_equality; i++) {
     const bl_manifest_entry *e = fd->equality[i];
     if (bl_map_get(d->equality_by_path, e->file.path)) continue;
-    size_t ids;
+    size_t ids = 0;
     BL_TRY(ids_slot(d, &e->file, &ids, err));
-    BL_TRY(bl_grow(d->ctx, &d->equality_files, &d->cap_equality_files, d->n_equality_files, sizeof *d->equality_files, err));
+    BL_TRY(bl_grow(d->ctx, &d->equality_files, &d->cap_equality_files, d->n_equality_files, sizeof *d->equality_files,
+                   err));
     d->equality_files[d->n_equality_files] = (bl_equality_file){.entry = e, .ids = ids};
     if (!bl_map_put(d->equality_by_path, e->file.path, d->n_equality_files, NULL)) return bl_nomem(err);
     d->n_equality_files++;
@@ -155,7 +157,8 @@ static void key_reading_dispose(key_reading *r) {
   bl_buf_free(&r->buf);
 }
 
-static bl_status collect_keys(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first, bl_error *err) {
+static bl_status collect_keys(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
+                              bl_error *err) {
   key_reading *r = user;
   (void)positions, (void)first;
   bl_status st = bl_view_set(r->view, batch, err);
@@ -256,7 +259,8 @@ void bl_equality_dispose(bl_deletes *d) {
 
 /* ---- looking up ---- */
 
-static bl_status drop_rows(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first, bl_error *err) {
+static bl_status drop_rows(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
+                           bl_error *err) {
   key_reading *r = user;
   (void)positions;
   bl_status st = bl_view_set(r->view, batch, err);
@@ -273,8 +277,8 @@ static bl_status drop_rows(void *user, struct ArrowArray *batch, const int64_t *
   return st;
 }
 
-static bl_status look_up(bl_deletes *d, const bl_open_file *f, size_t ids, const uint8_t *const *applies, uint8_t *const *keep,
-                         size_t n_sides, size_t group, bl_error *err) {
+static bl_status look_up(bl_deletes *d, const bl_open_file *f, size_t ids, const uint8_t *const *applies,
+                         uint8_t *const *keep, size_t n_sides, size_t group, bl_error *err) {
   const bl_equality_ids *q = &d->ids[ids];
   bl_projection *p = NULL;
   key_reading r;
@@ -302,8 +306,8 @@ static bl_status mark(bl_deletes *d, const bl_file_deletes *fd, uint8_t *applies
   return BL_OK;
 }
 
-bl_status bl_deletes_equality(bl_deletes *d, const bl_open_file *f, const bl_file_deletes *const *fd, uint8_t *const *keep,
-                              size_t n_sides, size_t group, bl_error *err) {
+bl_status bl_deletes_equality(bl_deletes *d, const bl_open_file *f, const bl_file_deletes *const *fd,
+                              uint8_t *const *keep, size_t n_sides, size_t group, bl_error *err) {
   if (d->n_equality_files == 0) return BL_OK;
   size_t n = d->n_equality_files;
   uint8_t *flags = bl_calloc(d->ctx, n_sides * n + d->n_ids, 1);

@@ -1,5 +1,6 @@
 /* exec.c: see exec.h. A worker runs an item group by group:
- *   prune by statistics -> keep bytes (deletes, then the filter's own columns) -> read the output columns of what is left. */
+ *   prune by statistics -> keep bytes (deletes, then the filter's own columns) -> read the output columns of what is
+ * left. */
 #include "scan/exec.h"
 
 #include "base/pool.h"
@@ -44,9 +45,11 @@ typedef struct exec {
   void (*free_keep)(void *);
 } exec;
 
-bl_status bl_exec_split(bl_arena *a, const bl_scan_file *files, size_t n, bl_exec_item **out, size_t *n_out, bl_error *err) {
+bl_status bl_exec_split(bl_arena *a, const bl_scan_file *files, size_t n, bl_exec_item **out, size_t *n_out,
+                        bl_error *err) {
   size_t total = 0, at = 0;
-  for (size_t i = 0; i < n; i++) total += files[i].data->file.n_split_offsets > 1 ? files[i].data->file.n_split_offsets : 1;
+  for (size_t i = 0; i < n; i++)
+    total += files[i].data->file.n_split_offsets > 1 ? files[i].data->file.n_split_offsets : 1;
   bl_exec_item *items = bl_arena_alloc(a, total + 1, sizeof *items);
   if (!items) return bl_nomem(err);
   for (size_t i = 0; i < n; i++) {
@@ -113,7 +116,8 @@ static bl_status emit(group_work *w, struct ArrowArray *batch, bl_error *err) {
   }
   if (w->x->o.require_lineage && w->s->file->data->file.first_row_id == BL_NONE) {
     bl_array_release(batch);
-    return bl_fail(err, BL_FOUND, "row without an id: %s: the data file has no first_row_id", w->s->file->data->file.path.p);
+    return bl_fail(err, BL_FOUND, "row without an id: %s: the data file has no first_row_id",
+                   w->s->file->data->file.path.p);
   }
   struct ArrowArray *own = bl_alloc(w->x->ctx, 1, sizeof *own);
   if (!own) {
@@ -129,7 +133,8 @@ static bl_status emit(group_work *w, struct ArrowArray *batch, bl_error *err) {
   return st;
 }
 
-static bl_status visit_output(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first, bl_error *err) {
+static bl_status visit_output(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
+                              bl_error *err) {
   group_work *w = user;
   if (!w->keep || positions) return emit(w, batch, err); /* all rows, or only those asked for */
   struct ArrowArray kept;
@@ -139,7 +144,8 @@ static bl_status visit_output(void *user, struct ArrowArray *batch, const int64_
   return emit(w, &kept, err);
 }
 
-static bl_status visit_filter(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first, bl_error *err) {
+static bl_status visit_filter(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
+                              bl_error *err) {
   group_work *w = user;
   (void)positions;
   uint8_t *truth = bl_alloc(w->x->ctx, (size_t)batch->length + 1, 1);
@@ -158,7 +164,8 @@ static bl_status fill_keep(group_work *w, bl_error *err) {
   if (!w->keep) return bl_nomem(err);
   memset(w->keep, 1, (size_t)w->rows);
   if (s->deleted) bl_posset_clear_bytes(s->deleted, w->first, w->first + w->rows, w->keep);
-  if (s->file->deletes.n_equality) BL_TRY(bl_deletes_equality(w->x->deletes, s->open, sides, &w->keep, 1, w->group, err));
+  if (s->file->deletes.n_equality)
+    BL_TRY(bl_deletes_equality(w->x->deletes, s->open, sides, &w->keep, 1, w->group, err));
   if (!w->x->o.filter) return BL_OK;
   return bl_open_file_read(s->open, s->filter, w->group, NULL, 0, visit_filter, w, err);
 }
@@ -201,7 +208,8 @@ static bl_status run_item(void *user, size_t i, bl_ordered_slot *slot, bl_error 
   bl_status st = acquire(x, it->file, err);
   if (st == BL_OK) {
     size_t n = it->file->open->meta->n_groups;
-    for (size_t g = n * it->k / it->n; st == BL_OK && g < n * (it->k + 1) / it->n; g++) st = run_group(x, it->file, g, slot, err);
+    for (size_t g = n * it->k / it->n; st == BL_OK && g < n * (it->k + 1) / it->n; g++)
+      st = run_group(x, it->file, g, slot, err);
   }
   finish_item(it->file);
   int64_t done = __atomic_add_fetch(&x->items_done, 1, __ATOMIC_RELAXED);

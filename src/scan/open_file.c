@@ -35,8 +35,10 @@ bl_status bl_open_file_new(const bl_reading *env, const bl_manifest_entry *e, bl
   if (!f) return bl_nomem(err);
   f->env = env;
   f->entry = e;
-  f->facts = (bl_file_facts){.file = &e->file, .data_sequence_number = e->sequence_number,
-                             .spec = bl_metadata_spec(t->metadata, e->file.spec_id), .metadata = t->metadata};
+  f->facts = (bl_file_facts){.file = &e->file,
+                             .data_sequence_number = e->sequence_number,
+                             .spec = bl_metadata_spec(t->metadata, e->file.spec_id),
+                             .metadata = t->metadata};
   bl_status st = t->io->open_input(t->io, e->file.path.p, &f->input, err);
   if (st == BL_OK) st = format->open(t->ctx, f->input, e->file.path.p, NULL, &f->reader, err);
   if (st != BL_OK) {
@@ -44,7 +46,8 @@ bl_status bl_open_file_new(const bl_reading *env, const bl_manifest_entry *e, bl
     return st;
   }
   f->meta = f->reader->meta;
-  f->no_lineage_columns = bl_projection_stored_leaf(f->meta, BL_ID_ROW_ID) < 0 && bl_projection_stored_leaf(f->meta, BL_ID_LAST_UPDATED) < 0;
+  f->no_lineage_columns = bl_projection_stored_leaf(f->meta, BL_ID_ROW_ID) < 0 &&
+                          bl_projection_stored_leaf(f->meta, BL_ID_LAST_UPDATED) < 0;
   *out = f;
   return BL_OK;
 }
@@ -59,7 +62,8 @@ void bl_open_file_free(bl_open_file *f) {
 
 bl_status bl_open_file_project(const bl_open_file *f, const bl_type *wanted, bl_projection **out, bl_error *err) {
   const bl_name_mapping *mapping = f->env->has_mapping ? &f->env->mapping : NULL;
-  return bl_projection_new(f->env->t->ctx, wanted, f->meta, mapping, f->entry->file.format == BL_FORMAT_PARQUET, &f->facts, out, err);
+  return bl_projection_new(f->env->t->ctx, wanted, f->meta, mapping, f->entry->file.format == BL_FORMAT_PARQUET,
+                           &f->facts, out, err);
 }
 
 /* Where the next batch's rows are in the file. */
@@ -84,7 +88,8 @@ static bl_status positions_of(bl_ctx *ctx, cursor *c, int64_t n, bl_error *err) 
       c->at++;
       if (c->at < c->n_ranges) c->next = c->ranges[c->at].begin;
     }
-    if (c->at >= c->n_ranges) return bl_fail(err, BL_DAMAGED, "data file: the reader gave more rows than were asked for");
+    if (c->at >= c->n_ranges)
+      return bl_fail(err, BL_DAMAGED, "data file: the reader gave more rows than were asked for");
     c->positions[i] = c->base + c->next++;
   }
   return BL_OK;
@@ -136,7 +141,9 @@ static bool leaf_stats(const group_stats *g, const bl_field *f, int32_t leaf, bl
   bl_data_stats s;
   if (!g->f->reader->stats || !g->f->reader->stats(g->f->reader, g->group, leaf, &s)) return false;
   bool is_float = f->type.kind == BL_FLOAT || f->type.kind == BL_DOUBLE;
-  *out = (bl_stats){.rows = g->f->meta->groups[g->group].rows, .nulls = s.nulls < 0 ? BL_NONE : s.nulls, .nans = is_float ? BL_NONE : 0};
+  *out = (bl_stats){.rows = g->f->meta->groups[g->group].rows,
+                    .nulls = s.nulls < 0 ? BL_NONE : s.nulls,
+                    .nans = is_float ? BL_NONE : 0};
   out->has_lower = s.lower && bl_value_from_bytes(&f->type, (bl_str){s.lower, s.lower_size}, &out->lower);
   out->has_upper = s.upper && bl_value_from_bytes(&f->type, (bl_str){s.upper, s.upper_size}, &out->upper);
   return true;

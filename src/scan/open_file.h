@@ -10,8 +10,8 @@
 /* What all files of one read share. */
 typedef struct bl_reading {
   bl_table *t;
-  bl_arena *arena;                /* of the name mapping */
-  bl_name_mapping mapping;        /* n_fields 0: none */
+  bl_arena *arena;         /* of the name mapping */
+  bl_name_mapping mapping; /* n_fields 0: none */
   bool has_mapping;
   int64_t batch_rows;
 } bl_reading;
@@ -30,12 +30,15 @@ typedef struct bl_open_file {
 } bl_open_file;
 
 /* BL_NOT_FOUND: the file is missing; BL_DAMAGED; BL_UNSUPPORTED: format or encryption. */
-bl_status bl_open_file_new(const bl_reading *env, const bl_manifest_entry *e, bl_open_file **out, bl_error *err) BL_CHECKED;
+bl_status bl_open_file_new(const bl_reading *env, const bl_manifest_entry *e, bl_open_file **out,
+                           bl_error *err) BL_CHECKED;
 void bl_open_file_free(bl_open_file *f); /* NULL allowed */
-bl_status bl_open_file_project(const bl_open_file *f, const bl_type *wanted, bl_projection **out, bl_error *err) BL_CHECKED;
+bl_status bl_open_file_project(const bl_open_file *f, const bl_type *wanted, bl_projection **out,
+                               bl_error *err) BL_CHECKED;
 
 /* A batch of the wanted columns; taken over by the visitor. positions NULL: first, first + 1, … */
-typedef bl_status (*bl_rows_visit)(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first, bl_error *err);
+typedef bl_status (*bl_rows_visit)(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
+                                   bl_error *err);
 /* Rows of one row group, all or those of ranges (counted from the group's first row), in order. */
 bl_status bl_open_file_read(const bl_open_file *f, const bl_projection *p, size_t group, const bl_row_range *ranges,
                             size_t n_ranges, bl_rows_visit visit, void *user, bl_error *err) BL_CHECKED;
@@ -44,6 +47,7 @@ bl_status bl_open_file_read(const bl_open_file *f, const bl_projection *p, size_
 bool bl_open_file_may_match(const bl_open_file *f, const bl_projection *p, const bl_expr *filter, size_t group);
 
 /* Row ranges of the ones in keep[0..n). *out is allocated (bl_free); *n_out of them. */
-bl_status bl_ranges_of(bl_ctx *ctx, const uint8_t *keep, int64_t n, bl_row_range **out, size_t *n_out, bl_error *err) BL_CHECKED;
+bl_status bl_ranges_of(bl_ctx *ctx, const uint8_t *keep, int64_t n, bl_row_range **out, size_t *n_out,
+                       bl_error *err) BL_CHECKED;
 
 #endif

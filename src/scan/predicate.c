@@ -1,4 +1,5 @@
-/* predicate.c: see predicate.h. Arrow's kernels give SQL's three-valued logic; NOT IN with a null in the list is never true. */
+/* predicate.c: see predicate.h. Arrow's kernels give SQL's three-valued logic; NOT IN with a null in the list is never
+ * true. */
 #include "scan/predicate.h"
 
 #include "edge/arrow/arrow_edge.h"
@@ -25,7 +26,9 @@ static bl_status add(bl_predicate *p, bl_pred_step s, bl_error *err) {
   return BL_OK;
 }
 
-static bl_status add_op(bl_predicate *p, bl_pred_op op, bl_error *err) { return add(p, (bl_pred_step){.op = op}, err); }
+static bl_status add_op(bl_predicate *p, bl_pred_op op, bl_error *err) {
+  return add(p, (bl_pred_step){.op = op}, err);
+}
 
 static bl_status add_column(bl_predicate *p, const bl_field *f, bl_error *err) {
   int32_t *path = bl_arena_alloc(p->arena, MAX_DEPTH, sizeof *path);
@@ -36,7 +39,8 @@ static bl_status add_column(bl_predicate *p, const bl_field *f, bl_error *err) {
 }
 
 /* One array of all literals of a node: constants put together value by value (fixed and variable widths alike). */
-static bl_status literal_array(bl_predicate *p, const bl_field *f, const bl_value *v, size_t n, struct ArrowArray *out, bl_error *err) {
+static bl_status literal_array(bl_predicate *p, const bl_field *f, const bl_value *v, size_t n, struct ArrowArray *out,
+                               bl_error *err) {
   if (n == 1) return bl_array_constant(p->ctx, &f->type, v, 1, out, err);
   struct ArrowSchema s = {0};
   bl_field root_field = *f;
@@ -63,7 +67,8 @@ static bl_status literal_array(bl_predicate *p, const bl_field *f, const bl_valu
 }
 
 /* Steps point at literals by index + 1 until all are made, since the arrays move while they grow. */
-static bl_status add_literals(bl_predicate *p, bl_pred_op op, const bl_field *f, const bl_value *v, size_t n, bl_error *err) {
+static bl_status add_literals(bl_predicate *p, bl_pred_op op, const bl_field *f, const bl_value *v, size_t n,
+                              bl_error *err) {
   size_t cap = p->cap_literals;
   BL_TRY(bl_grow(p->ctx, &p->arrays, &cap, p->n_literals, sizeof *p->arrays, err));
   BL_TRY(bl_grow(p->ctx, &p->types, &p->cap_literals, p->n_literals, sizeof *p->types, err));
@@ -147,21 +152,23 @@ static bl_status compile(bl_predicate *p, const bl_expr *e, bl_error *err) {
   case BL_E_TRUE: return add_op(p, BL_P_TRUE, err);
   case BL_E_FALSE: return add_op(p, BL_P_FALSE, err);
   case BL_E_NULL: return add_op(p, BL_P_NULL, err);
-  case BL_E_AND: case BL_E_OR: return compile_list(p, e, err);
-  case BL_E_NOT:
-    BL_TRY(compile(p, e->args[0], err));
-    return add_op(p, BL_P_NOT, err);
-  case BL_E_IN: case BL_E_NOT_IN: return compile_in(p, e, err);
+  case BL_E_AND:
+  case BL_E_OR: return compile_list(p, e, err);
+  case BL_E_NOT: BL_TRY(compile(p, e->args[0], err)); return add_op(p, BL_P_NOT, err);
+  case BL_E_IN:
+  case BL_E_NOT_IN: return compile_in(p, e, err);
   case BL_E_IS_NULL: return compile_unary(p, e, BL_P_IS_NULL, false, err);
   case BL_E_NOT_NULL: return compile_unary(p, e, BL_P_IS_NULL, true, err);
   case BL_E_IS_NAN: return compile_unary(p, e, BL_P_IS_NAN, false, err);
   case BL_E_NOT_NAN: return compile_unary(p, e, BL_P_IS_NAN, true, err);
-  case BL_E_STARTS_WITH: case BL_E_NOT_STARTS_WITH: return compile_prefix(p, e, err);
+  case BL_E_STARTS_WITH:
+  case BL_E_NOT_STARTS_WITH: return compile_prefix(p, e, err);
   default: return compile_compare(p, e, err);
   }
 }
 
-bl_status bl_predicate_new(bl_ctx *ctx, const bl_expr *bound, const bl_type *wanted, bl_predicate **out, bl_error *err) {
+bl_status bl_predicate_new(bl_ctx *ctx, const bl_expr *bound, const bl_type *wanted, bl_predicate **out,
+                           bl_error *err) {
   *out = NULL;
   bl_predicate *p = bl_calloc(ctx, 1, sizeof *p);
   if (!p) return bl_nomem(err);

@@ -19,7 +19,8 @@ void bl_scan_job_free(void *job) {
 static bl_status choose_columns(bl_scan_job *j, const bl_scan_options *o, bl_error *err) {
   bl_columns_init(&j->columns, j->arena, j->t->metadata, j->schema);
   if (!o->columns) BL_TRY(bl_columns_add_all(&j->columns, err));
-  for (size_t i = 0; o->columns && i < o->n_columns; i++) BL_TRY(bl_columns_add_name(&j->columns, bl_str_of(o->columns[i]), err));
+  for (size_t i = 0; o->columns && i < o->n_columns; i++)
+    BL_TRY(bl_columns_add_name(&j->columns, bl_str_of(o->columns[i]), err));
   if (!o->lineage) return BL_OK;
   BL_TRY(bl_columns_add_id(&j->columns, BL_ID_ROW_ID, err));
   return bl_columns_add_id(&j->columns, BL_ID_LAST_UPDATED, err);
@@ -28,7 +29,8 @@ static bl_status choose_columns(bl_scan_job *j, const bl_scan_options *o, bl_err
 bl_status bl_filter_columns(bl_columns *c, const bl_expr *filter, bl_error *err) {
   int32_t ids[MAX_FILTER_COLUMNS];
   size_t n = bl_expr_fields(filter, ids, MAX_FILTER_COLUMNS);
-  if (n > MAX_FILTER_COLUMNS) return bl_fail(err, BL_UNSUPPORTED, "predicate: more than %d columns", MAX_FILTER_COLUMNS);
+  if (n > MAX_FILTER_COLUMNS)
+    return bl_fail(err, BL_UNSUPPORTED, "predicate: more than %d columns", MAX_FILTER_COLUMNS);
   for (size_t i = 0; i < n; i++) BL_TRY(bl_columns_add_id(c, ids[i], err));
   return BL_OK;
 }
@@ -84,7 +86,8 @@ bl_status bl_scan(bl_table *t, const bl_scan_options *o, struct ArrowArrayStream
     bl_scan_job_free(j);
     return st;
   }
-  bl_exec_options eo = {.wanted = &j->columns.wanted, .filter = j->filter, .filter_wanted = &j->filter_columns.wanted, .limit = -1};
+  bl_exec_options eo = {
+      .wanted = &j->columns.wanted, .filter = j->filter, .filter_wanted = &j->filter_columns.wanted, .limit = -1};
   if (o) {
     eo.unordered = o->unordered;
     eo.require_lineage = o->require_lineage;
@@ -93,5 +96,9 @@ bl_status bl_scan(bl_table *t, const bl_scan_options *o, struct ArrowArrayStream
   return bl_exec_stream(t, items, n, &eo, j, bl_scan_job_free, out, err);
 }
 
-void bl_text_free(bl_ctx *ctx, char *text) { bl_free(ctx, text); }
-bl_status bl_status_of_errno(int code) { return bl_stream_status(code); }
+void bl_text_free(bl_ctx *ctx, char *text) {
+  bl_free(ctx, text);
+}
+bl_status bl_status_of_errno(int code) {
+  return bl_stream_status(code);
+}
