@@ -1,0 +1,64 @@
+/* events.h: rows that came or went as compact runs, and what the join makes of them.
+ *
+ * A run is `len` rows with consecutive ids (or none), one sequence number, at consecutive positions of one file. Files
+ * are numbered by the caller; rank[file] orders them by path, bytewise (equal paths equal rank). */
+#ifndef BL_CHANGES_EVENTS_H
+#define BL_CHANGES_EVENTS_H
+
+#include "base/alloc.h"
+
+typedef struct bl_run {
+  int64_t id;  /* of the first row; INT64_MIN (BL_NONE) = rows without id */
+  int64_t seq; /* of every row; BL_NONE without id */
+  int64_t pos; /* of the first row */
+  uint32_t file;
+  uint32_t len;
+} bl_run;
+
+enum { BL_NO_FILE = UINT32_MAX };
+
+typedef enum bl_change_type { BL_INSERT = 0, BL_DELETE = 1, BL_UPDATE = 2 } bl_change_type;
+typedef enum bl_change_basis {
+  BL_BASIS_ROW_ID,
+  BL_BASIS_VALUE,
+  BL_BASIS_EQUALITY_DELETE,
+  BL_BASIS_GAP,
+  BL_BASIS_KEY
+} bl_change_basis;
+
+/* `len` events of one kind. An INSERT has no before image, a DELETE no after image. */
+typedef struct bl_event {
+  int64_t before_id, after_id; /* BL_NONE: no image, or a row without id. Equal in an update but for C14's pairs */
+  int64_t before_seq, after_seq;
+  int64_t before_pos, after_pos;
+  uint32_t before_file, after_file; /* BL_NO_FILE: no such image */
+  uint32_t len;
+  uint32_t ordinal;
+  uint8_t type, basis;
+} bl_event;
+
+/* ---- an append-only, then sequential store of fixed-size records; beyond `budget` bytes it goes to an unlinked
+ * temporary file ---- */
+typedef struct bl_spool bl_spool;
+bl_status bl_spool_new(bl_ctx *ctx, size_t record, int64_t budget, bl_spool **out, bl_error *err) BL_CHECKED;
+void bl_spool_free(bl_spool *s); /* NULL allowed */
+bl_status bl_spool_add(bl_spool *s, const void *record, bl_error *err) BL_CHECKED;
+int64_t bl_spool_count(const bl_spool *s);
+/* Up to max records from index `from` on into out; how many in *n. Any number of readings, in any order. */
+bl_status bl_spool_read(bl_spool *s, int64_t from, void *out, size_t max, size_t *n, bl_error *err) BL_CHECKED;
+
+/* ---- sorting records with a bounded memory: sorted chunks in temporary files, then a merge ---- */
+typedef struct bl_sorter bl_sorter;
+typedef int (*bl_record_cmp)(const void *a, const void *b, void *user);
+bl_status bl_sorter_new(bl_ctx *ctx, size_t record, int64_t budget, bl_record_cmp cmp, void *user, bl_sorter **out,
+                        bl_error *err) BL_CHECKED;
+void bl_sorter_free(bl_sorter *s); /* NULL allowed */
+bl_status bl_sorter_add(bl_sorter *s, const void *record, bl_error *err) BL_CHECKED;
+int64_t bl_sorter_count(const bl_sorter *s);
+/* Ends adding (already sorted input is not sorted again); then next gives the records in order, stable. *record NULL at
+ * the end; valid until the next call. rewind starts again. */
+bl_status bl_sorter_finish(bl_sorter *s, bl_error *err) BL_CHECKED;
+bl_status bl_sorter_next(bl_sorter *s, const void **record, bl_error *err) BL_CHECKED;
+bl_status bl_sorter_rewind(bl_sorter *s, bl_error *err) BL_CHECKED;
+
+#endif

@@ -1,0 +1,62 @@
+/* join.h: identity by row id (docs/changelog.md C2, C3): removed runs against added runs. Pure but for the callbacks.
+ */
+#ifndef BL_CHANGES_JOIN_H
+#define BL_CHANGES_JOIN_H
+
+#include "changes/events.h"
+
+/* Sorts runs by (id, seq, rank of file, pos). Runs without id are not for it. */
+typedef struct bl_run_order {
+  const uint32_t *rank;
+} bl_run_order; /* user of bl_run_cmp */
+int bl_run_cmp(const void *a, const void *b, void *user);
+
+typedef struct bl_join_sink {
+  /* An event over e->len rows (ordinal and basis are not set: BL_BASIS_ROW_ID). In ascending id order; updates, deletes
+   * and inserts of one id in the order of their after image's (else before image's) rank, pos. */
+  bl_status (*event)(void *user, const bl_event *e, bl_error *err);
+  /* Rows that only moved (same id, same number), len of them; NULL = not wanted. */
+  bl_status (*moved)(void *user, const bl_run *before, const bl_run *after, int64_t len, bl_error *err);
+  /* C2, an id that is there twice: have the row at (file, pos) of before and that of after equal values? */
+  bl_status (*same_values)(void *user, uint32_t before_file, int64_t before_pos, uint32_t after_file, int64_t after_pos,
+                           bool *out, bl_error *err);
+  /* An id that is there twice on a side. */
+  void (*duplicate)(void *user, int64_t id);
+  void *user;
+} bl_join_sink;
+
+/* removed and added are finished sorters of bl_run in bl_run_cmp order. Long runs meet as runs: work is proportional to
+ * the number of runs, not rows. Within one id that is there twice on either side: (id, seq) matched as a multiset,
+ * equal values first, then by rank and position; the rest paired in ascending order of seq (then rank, pos); what is
+ * left over is DELETE or INSERT. */
+bl_status bl_join_runs(bl_ctx *ctx, bl_sorter *removed, bl_sorter *added, const uint32_t *rank,
+                       const bl_join_sink *sink, bl_error *err) BL_CHECKED;
+
+/* ---- rows matched by hash: C4 (values) and C14 (keys) ---- */
+#include "rows/key.h"
+typedef struct bl_hashed_row {
+  bl_hash128 hash;
+  int64_t id, seq; /* BL_NONE: no id */
+  int64_t pos;
+  uint32_t file;
+  uint32_t ordinal; /* C14: of its event */
+} bl_hashed_row;
+
+/* C4 over the rows left on both sides: matches equal hashes as a multiset, only where at least one side has no id: null
+ * with null first (by rank, pos), then null with the lowest ids (then rank, pos). matched is called for each pair; rest
+ * for each row left over (side 0 removed, 1 added). Arrays are reordered. */
+bl_status bl_match_values(bl_hashed_row *removed, size_t n_removed, bl_hashed_row *added, size_t n_added,
+                          const uint32_t *rank,
+                          bl_status (*matched)(void *user, const bl_hashed_row *before, const bl_hashed_row *after,
+                                               bl_error *err),
+                          bl_status (*rest)(void *user, int side, const bl_hashed_row *row, bl_error *err), void *user,
+                          bl_error *err) BL_CHECKED;
+
+/* C14 within one group (one ordinal, or the whole net): keys that stand once on each side are paired; a key that is not
+ * unique on a side stays unpaired, counted in *not_unique where it stands on both sides. Arrays are reordered. */
+bl_status bl_match_keys(bl_hashed_row *deleted, size_t n_deleted, bl_hashed_row *inserted, size_t n_inserted,
+                        bl_status (*matched)(void *user, const bl_hashed_row *before, const bl_hashed_row *after,
+                                             bl_error *err),
+                        void *user, int64_t *not_unique, bl_error *err) BL_CHECKED;
+
+#endif
