@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <parquet/bloom_filter.h>
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
 #include <parquet/page_index.h>
@@ -48,8 +49,8 @@ struct ParquetTree : Tree {
 void read_schema(const parquet::SchemaDescriptor &schema, ParquetTree *tree);
 
 struct CachedStats {
-  bl_data_stats stats;
-  bool known;
+  bl_data_stats stats{};
+  bool known = false;
   std::string lower, upper;
 };
 
@@ -67,6 +68,8 @@ struct ParquetFile {
 
   std::mutex lock; /* of what follows */
   std::map<std::pair<size_t, int32_t>, CachedStats> stats;
+  std::unique_ptr<parquet::BloomFilter> filter; /* the last one asked for */
+  std::pair<size_t, int32_t> filter_of;
 };
 
 /* The bytes of a column chunk. */
