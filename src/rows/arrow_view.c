@@ -14,7 +14,7 @@ static bool take_numbers(const char *text, int64_t *a, int64_t *b) {
 
 static bool parse_decimal(bl_view *v, const char *text) {
   int64_t p, s;
-  if (!take_numbers(text, &p, &s) || p < 1 || p > 38 || s < -38 || s > 38) return false;
+  if (!take_numbers(text, &p, &s) || p < 1 || p > 38 || s < 0 || s > 38) return false;
   v->kind = BL_D_DECIMAL;
   v->precision = (int32_t)p;
   v->scale = (int32_t)s;
@@ -66,6 +66,21 @@ static void parse_metadata(bl_view *v, const struct ArrowSchema *s) {
   if (bl_str_is(ext, "geoarrow.wkb") && v->kind == BL_D_BINARY) v->hint = BL_H_GEOMETRY;
 }
 
+static bl_status name_it(bl_arena *a, const struct ArrowSchema *s, bl_view *v, bl_error *err) {
+  bl_buf b;
+  bl_buf_init(&b, bl_arena_ctx(a), BL_BUF_MAX);
+  v->name = bl_arena_str(a, bl_str_of(s->name ? s->name : ""));
+  if (v->name.p) bl_print_json_str(&b, v->name);
+  bl_buf_byte(&b, ':');
+  bl_status st = bl_buf_ok(&b, err);
+  if (st == BL_OK) {
+    v->key = bl_arena_str(a, (bl_str){(const char *)b.p, b.n});
+    if (!v->name.p || !v->key.p) st = bl_nomem(err);
+  }
+  bl_buf_free(&b);
+  return st;
+}
+
 static int64_t children_of(bl_data_kind k, int64_t n) {
   return k == BL_D_STRUCT ? n : k == BL_D_LIST || k == BL_D_MAP ? 1 : 0;
 }
@@ -76,8 +91,7 @@ static bl_status refuse(const bl_view *v, const struct ArrowSchema *s, bl_error 
 }
 
 static bl_status parse(bl_arena *a, const struct ArrowSchema *s, int depth, bl_view *v, bl_error *err) {
-  v->name = bl_arena_str(a, bl_str_of(s->name ? s->name : ""));
-  if (!v->name.p) return bl_nomem(err);
+  BL_TRY(name_it(a, s, v, err));
   if (depth > bl_arena_ctx(a)->o.max_nesting)
     return bl_fail(err, BL_DAMAGED, "column \"%.*s\": nested deeper than %d", BL_STR_ARG(v->name), depth - 1);
   if (s->dictionary || !s->format || !parse_format(v, s->format)) return refuse(v, s, err);
@@ -167,8 +181,8 @@ static bl_status attach(bl_view *v, const struct ArrowArray *a, int64_t outer, i
   bool has_offsets = v->kind == BL_D_LIST || v->kind == BL_D_MAP || a->n_buffers == 3;
   if (has_offsets) v->offsets = a->buffers[1];
   if (a->n_buffers == 3 || (a->n_buffers == 2 && !has_offsets)) v->data = a->buffers[a->n_buffers - 1];
-  if (a->length > 0 && a->n_buffers > 1 && !a->buffers[1] && v->length + (v->kind != BL_D_FIXED) > 0)
-    return misfit(v, "missing buffer", 1, err);
+  bool no_bytes = a->length == 0 || (v->kind == BL_D_FIXED && v->length == 0);
+  if (a->n_buffers > 1 && !a->buffers[1] && !no_bytes) return misfit(v, "missing buffer", 1, err);
   if (!v->data) v->data = ""; /* no bytes at all: all strings are empty */
   return attach_children(v, a, err);
 }

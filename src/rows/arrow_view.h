@@ -19,6 +19,7 @@ struct bl_view {
   bl_data_kind kind; /* BL_D_OTHER: the null type */
   bl_data_hint hint; /* by ARROW:extension:name: UUID, VARIANT, GEOMETRY (also for geography) */
   bl_str name;
+  bl_str key;       /* the name as a key of JSON: quoted, with the colon */
   int32_t field_id; /* PARQUET:field_id, -1 where absent */
   bool nullable;
   int32_t precision, scale; /* decimal */
