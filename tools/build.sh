@@ -8,7 +8,7 @@ shift
 
 quietly() {
   out=$("$@" 2>&1 </dev/null) && return
-  echo "$out" | tail -n 40 >&2
+  echo "$out" | grep -v '^\[[0-9]*/[0-9]*\] \(Comp\|Link\|Gener\)' | tail -n 60 >&2
   echo "failed: $*" >&2
   exit 1
 }
@@ -18,5 +18,6 @@ if [ ! -e "$folder/build.ninja" ]; then
 elif [ $# -gt 0 ]; then
   quietly meson configure "$folder" "$@"
 fi
-[ -t 1 ] && show= || show=--quiet
-exec ninja -C "$folder" $show ${JOBS:+-j "$JOBS"}
+# On a terminal ninja shows where it is; elsewhere only what failed is shown.
+if [ -t 1 ]; then exec ninja -C "$folder" ${JOBS:+-j "$JOBS"}; fi
+quietly ninja -C "$folder" ${JOBS:+-j "$JOBS"}

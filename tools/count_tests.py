@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """count_tests.py FOLDER: what the last `meson test` in a build folder gave: the output of each test that failed, then
-"N passed, N failed". Exit 1 where any failed or none ran."""
+"N passed, N failed". Exit 1 where any failed, 2 where none ran."""
 import glob
 import json
 import os
@@ -12,10 +12,10 @@ TAIL = 60
 
 def main():
     folder = sys.argv[1]
-    logs = glob.glob(os.path.join(folder, 'meson-logs', 'testlog*.json'))
+    logs = glob.glob(os.path.join(folder, 'meson-logs', '*.json'))
     if not logs:
         print('no test ran in ' + folder)
-        return 1
+        return 2
     passed = failed = skipped = 0
     with open(max(logs, key=os.path.getmtime), encoding='utf-8') as f:
         for line in f:
@@ -30,7 +30,7 @@ def main():
                 output = (test.get('stdout') or '') + (test.get('stderr') or '')
                 print('\n'.join(output.splitlines()[-TAIL:]))
     print(f'{passed} passed, {failed} failed' + (f', {skipped} skipped' if skipped else ''))
-    return 0 if failed == 0 and passed else 1
+    return 1 if failed else 0 if passed else 2
 
 
 if __name__ == '__main__':

@@ -5,10 +5,12 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 folder=$1
 shift
-meson test -C "$folder" --no-rebuild --print-errorlogs "$@" >"$folder/test-output.txt" 2>&1 </dev/null
+output=$folder/meson-logs/test-output.txt
+rm -f "$folder"/meson-logs/*.json
+meson test -C "$folder" --no-rebuild "$@" >"$output" 2>&1 </dev/null
 status=$?
-python3 tools/count_tests.py "$folder" || {
-  tail -n 30 "$folder/test-output.txt"
-  exit 1
-}
+python3 tools/count_tests.py "$folder"
+counted=$?
+if [ $counted = 2 ]; then tail -n 30 "$output"; fi
+[ $status = 0 ] && exit $counted
 exit $status

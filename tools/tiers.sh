@@ -15,7 +15,7 @@ export ARROW_DEFAULT_MEMORY_POOL=system
 valgrind_tests() { # MESON TEST OPTION...
   command -v valgrind >/dev/null || tools/setup.sh all || exit 1
   tools/build.sh build || exit 1
-  tools/test.sh build --logbase valgrind-log -t 20 --wrap "valgrind -q --error-exitcode=99 --leak-check=full \
+  tools/test.sh build -t 20 --wrap "valgrind -q --error-exitcode=99 --leak-check=full \
 --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect --suppressions=$PWD/tools/valgrind.supp" "$@"
 }
 

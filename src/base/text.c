@@ -12,8 +12,9 @@ static int hex_value(char c) {
 
 static bool hex_byte(const char *p, uint8_t *out) {
   int hi = hex_value(p[0]), lo = hex_value(p[1]);
+  if (hi < 0 || lo < 0) return false;
   *out = (uint8_t)(hi << 4 | lo);
-  return hi >= 0 && lo >= 0;
+  return true;
 }
 
 void bl_print_hex(bl_buf *b, const void *p, size_t n) {
