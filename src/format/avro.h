@@ -42,6 +42,7 @@ struct bl_avro_schema {
   bl_avro_schema **children;
   size_t n_children; /* record fields, array item, map value, union branches */
   int64_t min_bytes; /* the fewest bytes that a value takes; 0: no value takes any */
+  int32_t numbers;   /* of a record of ints and longs alone: how many; else 0 */
   int32_t depth;     /* levels of nesting, 1 for a primitive */
   int32_t weight;    /* nodes of the tree when every reference is written out */
 };

@@ -211,6 +211,14 @@ static bl_status skip_bytes(bl_avro_cursor *c, bl_error *err) {
   return bl_avro_bytes(c, &ignored, err);
 }
 
+/* n numbers, however long each is. */
+static bl_status skip_numbers(bl_avro_cursor *c, int64_t n, bl_error *err) {
+  const uint8_t *p = c->p, *end = c->end;
+  for (; n > 0 && p < end; p++) n -= *p < 0x80;
+  c->p = p;
+  return n ? ends_early(c, err) : BL_OK;
+}
+
 static bl_status skip_items(bl_avro_cursor *c, const bl_avro_schema *s, bl_error *err) {
   const bl_avro_schema *item = s->children[0];
   for (;;) {
@@ -222,6 +230,10 @@ static bl_status skip_items(bl_avro_cursor *c, const bl_avro_schema *s, bl_error
       continue;
     }
     if (s->kind == BL_A_ARRAY && !item->min_bytes) continue; /* such items never take any */
+    if (s->kind == BL_A_ARRAY && item->numbers) {
+      BL_TRY(skip_numbers(c, n * item->numbers, err)); /* n is at most the bytes left by their number */
+      continue;
+    }
     for (int64_t i = 0; i < n; i++) {
       if (s->kind == BL_A_MAP) BL_TRY(skip_bytes(c, err));
       BL_TRY(bl_avro_skip(c, item, err));

@@ -141,6 +141,12 @@ static int64_t own_bytes(const bl_avro_schema *s) {
   }
 }
 
+static int32_t numbers_of(const bl_avro_schema *s) {
+  for (size_t i = 0; i < s->n_children; i++)
+    if (s->children[i]->kind != BL_A_INT && s->children[i]->kind != BL_A_LONG) return 0;
+  return s->kind == BL_A_RECORD ? (int32_t)s->n_children : 0;
+}
+
 /* min_bytes, depth and weight of a node whose children are complete (invariant 3). */
 static bl_status measure(parser *p, const bl_json *j, bl_avro_schema *s, bl_error *err) {
   int64_t bytes = own_bytes(s), least = -1, weight = 1;
@@ -156,6 +162,7 @@ static bl_status measure(parser *p, const bl_json *j, bl_avro_schema *s, bl_erro
   }
   s->min_bytes = bytes + (s->kind == BL_A_UNION && least > 0 ? least : 0);
   s->weight = (int32_t)weight;
+  s->numbers = numbers_of(s);
   s->depth = depth + 1;
   if (s->depth > bl_arena_ctx(p->a)->o.max_nesting)
     return bl_json_fail(err, BL_DAMAGED, j, "Avro schema nested deeper than %d", bl_arena_ctx(p->a)->o.max_nesting);

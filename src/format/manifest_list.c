@@ -117,12 +117,21 @@ static bl_status plan_summaries(list_reader *r, bl_arena *scratch, const bl_avro
 
 /* ---- manifests ---- */
 
-static bl_status not_negative(const list_reader *r, bl_error *err) {
+/* A negative count is no count: what it would say is taken from the entries, which have none that is negative. */
+static bool is_count(int slot) {
+  return slot >= L_ADDED_FILES && slot <= L_DELETED_ROWS;
+}
+
+static bl_status not_negative(list_reader *r, bl_error *err) {
   for (size_t i = 0; i < BL_LEN(list_rules); i++) {
     const bl_avro_rule *rule = &list_rules[i];
     if (rule->want != BL_WANT_LONG || rule->slot == L_SNAPSHOT || r->longs[rule->slot] >= 0) continue;
     if (r->longs[rule->slot] == BL_NONE) continue;
-    return bl_fail(err, BL_DAMAGED, "%s is negative (%lld)", rule->name, (long long)r->longs[rule->slot]);
+    if (!is_count(rule->slot))
+      return bl_fail(err, BL_DAMAGED, "%s is negative (%lld)", rule->name, (long long)r->longs[rule->slot]);
+    bl_warn(r->ctx, "manifest list: %.*s: %s is negative (%lld)", BL_STR_ARG(r->bytes[B_PATH]), rule->name,
+            (long long)r->longs[rule->slot]);
+    r->longs[rule->slot] = BL_NONE;
   }
   return BL_OK;
 }
@@ -149,6 +158,7 @@ static bl_status take_summaries(list_reader *r, bl_manifest_file *m, bl_error *e
 }
 
 static bl_status take_manifest(list_reader *r, bl_error *err) {
+  BL_TRY(not_negative(r, err));
   const int64_t *v = r->longs;
   bl_manifest_file m = {.path = r->bytes[B_PATH],
                         .length = v[L_LENGTH],
@@ -164,7 +174,6 @@ static bl_status take_manifest(list_reader *r, bl_error *err) {
                         .existing_rows = v[L_EXISTING_ROWS],
                         .deleted_rows = v[L_DELETED_ROWS],
                         .key_metadata = r->bytes[B_KEY]};
-  BL_TRY(not_negative(r, err));
   if (v[L_SPEC] > INT32_MAX) return bl_fail(err, BL_DAMAGED, "partition_spec_id %lld", (long long)v[L_SPEC]);
   if (or_zero(v[L_CONTENT]) > 1) return bl_fail(err, BL_DAMAGED, "unknown content %lld", (long long)v[L_CONTENT]);
   set_first_row_id(r, &m);

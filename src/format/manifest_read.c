@@ -327,9 +327,10 @@ static bl_status take_entry(entry_reader *r, bl_error *err) {
   BL_TRY(format_of(r->bytes[B_FORMAT], &f->format, err));
   BL_TRY(take_strings(r, f, err));
   BL_TRY(inherit(r, e, err));
+  if (content == BL_FILE_EQUALITY_DELETES && e->status != BL_DELETED && !f->n_equality_ids)
+    return bl_fail(err, BL_DAMAGED, "equality deletes without equality_ids");
   if (!f->partition) BL_TRY(no_partition(r, err));
   BL_TRY(take_columns(r, err));
-  BL_TRY(bl_grow(r->ctx, &r->out, &r->cap, r->n, sizeof *r->out, err));
   r->out[r->n++] = *e;
   return BL_OK;
 }
@@ -345,7 +346,21 @@ static bl_status read_entry(entry_reader *r, bl_avro_cursor *c, bl_error *err) {
   return take_entry(r, err);
 }
 
+/* The reader has checked that the block is long enough for that many. */
+static bl_status make_room(entry_reader *r, int64_t records, bl_error *err) {
+  size_t need = r->n + (size_t)records;
+  if (need <= r->cap) return BL_OK;
+  if (need > (uint64_t)r->ctx->o.max_metadata_bytes / sizeof *r->out)
+    return bl_fail(err, BL_DAMAGED, "more entries than the limit of the context holds");
+  void *p = bl_resize(r->ctx, r->out, need, sizeof *r->out);
+  if (!p) return bl_nomem(err);
+  r->out = p;
+  r->cap = need;
+  return BL_OK;
+}
+
 static bl_status read_block(entry_reader *r, bl_avro_cursor *c, int64_t records, bl_error *err) {
+  BL_TRY(make_room(r, records, err));
   for (int64_t i = 0; i < records; i++) {
     bl_status st = read_entry(r, c, err);
     if (st != BL_OK && r->bytes[B_PATH].p)
@@ -353,8 +368,6 @@ static bl_status read_block(entry_reader *r, bl_avro_cursor *c, int64_t records,
     if (st != BL_OK) return bl_fail_in(err, st, "entry %zu", r->n);
   }
   if (c->p != c->end) return bl_avro_fail(c, err, "the block has bytes after its last record");
-  if ((int64_t)(r->cap * sizeof *r->out) > r->ctx->o.max_metadata_bytes)
-    return bl_fail(err, BL_DAMAGED, "more entries than the limit of the context holds");
   return BL_OK;
 }
 
