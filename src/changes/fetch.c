@@ -1,0 +1,174 @@
+/* fetch.c: see fetch.h. A job is the places of one file; inside it, row group by row group. Jobs of big files are split by row
+ * groups' worth of places only through the number of files: the threads take files in turn. */
+#include "changes/fetch.h"
+
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef struct job {
+  size_t begin, end; /* places */
+} job;
+
+typedef struct fetcher {
+  const bl_reading *env;
+  const bl_files *files;
+  const bl_type *wanted;
+  const bl_place *places;
+  job *jobs;
+  size_t n_jobs, cap_jobs;
+  bl_fetch_visit visit;
+  void *user;
+} fetcher;
+
+typedef struct cursor {
+  fetcher *f;
+  size_t next; /* place of the next row */
+} cursor;
+
+static bl_status pass_on(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first, bl_error *err) {
+  cursor *c = user;
+  (void)positions, (void)first;
+  size_t at = c->next;
+  c->next += (size_t)batch->length;
+  return c->f->visit(c->f->user, batch, at, err);
+}
+
+/* Ranges of places [begin, end), all inside one group, counted from its first row. */
+static bl_status group_ranges(bl_ctx *ctx, const bl_place *p, size_t begin, size_t end, int64_t first, bl_row_range **out, size_t *n,
+                              bl_error *err) {
+  size_t cap = 0;
+  *out = NULL;
+  *n = 0;
+  for (size_t i = begin; i < end; i++) {
+    int64_t at = p[i].pos - first;
+    if (*n > 0 && (*out)[*n - 1].end == at) {
+      (*out)[*n - 1].end++;
+      continue;
+    }
+    bl_status st = bl_grow(ctx, out, &cap, *n, sizeof **out, err);
+    if (st != BL_OK) return st;
+    (*out)[(*n)++] = (bl_row_range){at, at + 1};
+  }
+  return BL_OK;
+}
+
+static bl_status fetch_groups(fetcher *f, const job *j, bl_open_file *open, const bl_projection *p, bl_error *err) {
+  bl_ctx *ctx = f->env->t->ctx;
+  cursor c = {f, j->begin};
+  size_t at = j->begin;
+  for (size_t g = 0; g < open->meta->n_groups && at < j->end; g++) {
+    const bl_data_group *group = &open->meta->groups[g];
+    size_t end = at;
+    while (end < j->end && f->places[end].pos < group->first_row + group->rows) end++;
+    if (end == at) continue;
+    bl_row_range *ranges = NULL;
+    size_t n = 0;
+    bl_status st = group_ranges(ctx, f->places, at, end, group->first_row, &ranges, &n, err);
+    bool whole = (int64_t)(end - at) == group->rows;
+    if (st == BL_OK) st = bl_open_file_read(open, p, g, whole ? NULL : ranges, whole ? 0 : n, pass_on, &c, err);
+    bl_free(ctx, ranges);
+    if (st != BL_OK) return st;
+    at = end;
+    if (c.next != at) return bl_fail(err, BL_DAMAGED, "data file: %s: the reader gave another number of rows than asked for", open->entry->file.path.p);
+  }
+  if (at == j->end) return BL_OK;
+  return bl_fail(err, BL_DAMAGED, "data file: %s: it has no row at position %lld (record_count in its manifest: %lld)",
+                 open->entry->file.path.p, (long long)f->places[at].pos, (long long)open->entry->file.record_count);
+}
+
+static bl_status run_job(void *user, size_t i, bl_error *err) {
+  fetcher *f = user;
+  const job *j = &f->jobs[i];
+  bl_open_file *open;
+  bl_projection *p = NULL;
+  BL_TRY(bl_open_file_new(f->env, f->files->items[f->places[j->begin].file].entry, &open, err));
+  bl_status st = bl_open_file_project(open, f->wanted, &p, err);
+  if (st == BL_OK) st = fetch_groups(f, j, open, p, err);
+  bl_projection_free(p);
+  bl_open_file_free(open);
+  return st;
+}
+
+bl_status bl_fetch_each(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places, size_t n,
+                        bl_fetch_visit visit, void *user, bl_error *err) {
+  bl_ctx *ctx = env->t->ctx;
+  fetcher f = {.env = env, .files = files, .wanted = wanted, .places = places, .visit = visit, .user = user};
+  bl_status st = BL_OK;
+  for (size_t i = 0; st == BL_OK && i < n;) {
+    size_t end = i;
+    while (end < n && places[end].file == places[i].file) end++;
+    st = bl_grow(ctx, &f.jobs, &f.cap_jobs, f.n_jobs, sizeof *f.jobs, err);
+    if (st == BL_OK) f.jobs[f.n_jobs++] = (job){i, end};
+    i = end;
+  }
+  if (st == BL_OK) st = bl_parallel(ctx, f.n_jobs, run_job, &f, err);
+  bl_free(ctx, f.jobs);
+  return st;
+}
+
+/* ---- keeping the batches ---- */
+
+typedef struct piece {
+  struct ArrowArray batch;
+  size_t first;
+} piece;
+
+typedef struct keeper {
+  bl_ctx *ctx;
+  pthread_mutex_t lock;
+  piece *pieces;
+  size_t n, cap;
+} keeper;
+
+static bl_status keep_batch(void *user, struct ArrowArray *batch, size_t first, bl_error *err) {
+  keeper *k = user;
+  pthread_mutex_lock(&k->lock);
+  bl_status st = bl_grow(k->ctx, &k->pieces, &k->cap, k->n, sizeof *k->pieces, err);
+  if (st == BL_OK) {
+    bl_array_move(batch, &k->pieces[k->n].batch);
+    k->pieces[k->n++].first = first;
+  } else bl_array_release(batch);
+  pthread_mutex_unlock(&k->lock);
+  return st;
+}
+
+static int by_first(const void *a, const void *b) {
+  const piece *x = a, *y = b;
+  return (x->first > y->first) - (x->first < y->first);
+}
+
+static bl_status take_over(keeper *k, bl_fetched *out, bl_error *err) {
+  qsort(k->pieces, k->n, sizeof *k->pieces, by_first);
+  out->batches = bl_calloc(k->ctx, k->n + 1, sizeof *out->batches);
+  out->rows_before = bl_calloc(k->ctx, k->n + 1, sizeof *out->rows_before);
+  if (!out->batches || !out->rows_before) return bl_nomem(err);
+  for (size_t i = 0; i < k->n; i++) {
+    bl_array_move(&k->pieces[i].batch, &out->batches[i]);
+    out->rows_before[i + 1] = out->rows_before[i] + out->batches[i].length;
+  }
+  out->n = k->n;
+  k->n = 0;
+  return BL_OK;
+}
+
+bl_status bl_fetch(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places, size_t n,
+                   bl_fetched *out, bl_error *err) {
+  keeper k = {.ctx = env->t->ctx, .lock = PTHREAD_MUTEX_INITIALIZER};
+  *out = (bl_fetched){.ctx = k.ctx};
+  bl_status st = bl_fetch_each(env, files, wanted, places, n, keep_batch, &k, err);
+  if (st == BL_OK) st = take_over(&k, out, err);
+  for (size_t i = 0; i < k.n; i++) bl_array_release(&k.pieces[i].batch);
+  bl_free(k.ctx, k.pieces);
+  pthread_mutex_destroy(&k.lock);
+  if (st != BL_OK) bl_fetched_dispose(out);
+  return st;
+}
+
+void bl_fetched_dispose(bl_fetched *f) {
+  for (size_t i = 0; i < f->n; i++) bl_array_release(&f->batches[i]);
+  bl_free(f->ctx, f->batches);
+  bl_free(f->ctx, f->rows_before);
+  *f = (bl_fetched){.ctx = f->ctx};
+}
