@@ -55,6 +55,7 @@ struct bl_expr {
   bl_str column;
   size_t at; /* unbound: the dotted name and its place in the text */
   bl_str column2;
+  size_t at2;
   bl_expr_op cmp;
   bl_literal *literals;
   size_t n_literals;
@@ -81,7 +82,8 @@ const bl_schema *bl_meta_schema(void);
 /* The field ids that a bound expression reads, each once; returns how many (at most max are stored). */
 size_t bl_expr_fields(const bl_expr *e, int32_t *out, size_t max);
 
-/* Statistics of one column over a set of rows (a file, a row group, a page). */
+/* Statistics of one column over a set of rows (a file, a row group, a page). Bounds that are NaN, inverted or of
+ * another kind than the column are ignored. */
 typedef struct bl_stats {
   int64_t rows;        /* BL_NONE: not known */
   int64_t nulls, nans; /* BL_NONE: not known */
@@ -110,6 +112,14 @@ bool bl_summaries_may_match(const bl_expr *bound, const bl_partition_spec *spec,
  * columns are resolved through `lineage` (NULL: unknown): see scan/plan. */
 bool bl_metrics_may_match(const bl_expr *bound, const bl_data_file *f, const bl_schema *schema,
                           bool (*lineage)(void *user, const bl_field *f, bl_stats *out), void *user);
+
+/* Must every row of the partition, or of the file, match? False where not proven. */
+bool bl_partition_must_match(const bl_expr *bound, const bl_partition_spec *spec, const bl_type *types,
+                             const bl_schema *schema, const bl_value *tuple, size_t n);
+bool bl_metrics_must_match(const bl_expr *bound, const bl_data_file *f, const bl_schema *schema,
+                           bool (*lineage)(void *user, const bl_field *f, bl_stats *out), void *user);
+/* A file's metrics of one column of `schema` as statistics; what does not add up counts as unknown. */
+void bl_metrics_stats(const bl_data_file *f, const bl_schema *schema, const bl_field *field, bl_stats *out);
 
 /* A bound expression as text that parses and binds back the same (for task JSON). */
 void bl_expr_print(bl_buf *b, const bl_expr *e);
