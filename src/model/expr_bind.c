@@ -244,9 +244,9 @@ static bl_status in_values(const binder *b, const bl_expr *e, const bl_field *f,
 
 static bl_status bind_in(const binder *b, const bl_expr *e, const bl_field *f, bl_expr_op op, bl_expr **out,
                          bl_error *err) {
-  bl_value *values;
-  size_t n;
-  bool has_null, in = op == BL_E_IN;
+  bl_value *values = NULL;
+  size_t n = 0;
+  bool has_null = false, in = op == BL_E_IN;
   if (f->type.kind == BL_KIND_UNKNOWN) return new_node(b, BL_E_NULL, e, out, err);
   BL_TRY(in_values(b, e, f, &values, &n, &has_null, err));
   if (n == 0 && in) return new_node(b, has_null ? BL_E_NULL : BL_E_FALSE, e, out, err);

@@ -95,8 +95,7 @@ enum {
   BL_ID_DELETE_ROW = 2147483544,
   BL_ID_CHANGE_TYPE = 2147483543,
   BL_ID_CHANGE_ORDINAL = 2147483542,
-  BL_ID_COMMIT_SNAPSHOT = 2147483541,
-  BL_ID_LAST_UPDATED_AT = 2147483538, /* ours, never stored: commit time of the last change */
+  BL_ID_COMMIT_SNAPSHOT = 2147483541
 };
 
 const char *bl_kind_name(bl_kind k); /* "long", "timestamptz_ns", "struct" … */
