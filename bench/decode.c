@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "edge/arrow/arrow_edge.h"
+#include "rows/stream.h"
 
 typedef struct file_input {
   bl_input in;
@@ -47,8 +48,7 @@ typedef struct run {
 static bl_status each_batch(struct ArrowArrayStream *s, run *r, bl_error *err) {
   for (;;) {
     struct ArrowArray batch;
-    int e = s->get_next(s, &batch);
-    if (e) return bl_fail(err, bl_stream_status(e), "%s", s->get_last_error(s));
+    BL_TRY(bl_stream_next(s, &batch, err));
     if (!batch.release) return BL_OK;
     atomic_fetch_add(&r->rows, batch.length);
     batch.release(&batch);

@@ -11,6 +11,7 @@
 
 #include "edge/avro_rows.h"
 #include "rows/arrow_own.h"
+#include "rows/stream.h"
 
 enum { GROUP_BYTES = 8 << 20, BATCH_BYTES = 32 << 20 };
 

@@ -10,8 +10,6 @@
 #ifndef BERGLINE_SYS_DATA_H
 #define BERGLINE_SYS_DATA_H
 
-#include <errno.h>
-
 #include "bergline/arrow_c.h"
 #include "bergline/sys/io.h"
 
@@ -21,32 +19,9 @@ extern "C" {
 
 #define BL_DATA_VERSION 1
 
-/* A stream tells its status by the errno that get_schema and get_next return, and its message by get_last_error (which
- * names the file). */
-static inline int bl_stream_errno(bl_status st) {
-  switch (st) {
-  case BL_OK: return 0;
-  case BL_USAGE: return EINVAL;
-  case BL_IO: return EIO;
-  case BL_UNSUPPORTED: return ENOTSUP;
-  case BL_NOT_FOUND: return ENOENT;
-  case BL_NOMEM: return ENOMEM;
-  case BL_CANCELLED: return ECANCELED;
-  default: return EBADMSG;
-  }
-}
-static inline bl_status bl_stream_status(int e) {
-  switch (e) {
-  case 0: return BL_OK;
-  case EINVAL: return BL_USAGE;
-  case EIO: return BL_IO;
-  case ENOTSUP: return BL_UNSUPPORTED;
-  case ENOENT: return BL_NOT_FOUND;
-  case ENOMEM: return BL_NOMEM;
-  case ECANCELED: return BL_CANCELLED;
-  default: return BL_DAMAGED;
-  }
-}
+/* A stream tells its status by the errno that get_schema and get_next return (EINVAL BL_USAGE, EIO BL_IO, ENOTSUP
+ * BL_UNSUPPORTED, ENOENT BL_NOT_FOUND, ENOMEM BL_NOMEM, ECANCELED BL_CANCELLED, EBADMSG BL_DAMAGED), and its message,
+ * which names the file, by get_last_error. */
 
 typedef enum bl_data_kind {
   BL_D_BOOL,

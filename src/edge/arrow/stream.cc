@@ -1,11 +1,13 @@
 /* stream.cc: see stream.h. */
 #include "stream.h"
 
-#include <cerrno>
-
 #include <arrow/c/bridge.h>
 
 #include "guard.h"
+
+extern "C" {
+#include "rows/stream.h"
+}
 
 namespace bl {
 namespace {

@@ -1,5 +1,5 @@
 /* stream.h: batches made in C++ handed out as an ArrowArrayStream. The errno of a failed call tells the bl_status
- * (bergline/sys/data.h, bl_stream_status). */
+ * (bergline/sys/data.h). */
 #ifndef BL_EDGE_ARROW_STREAM_H
 #define BL_EDGE_ARROW_STREAM_H
 
