@@ -80,7 +80,6 @@ have_arrow() {
 }
 
 install_arrow() {
-  if [ -z "$(python_with_pip)" ]; then install_packages python3-pip; fi
   python=$(python_with_pip)
   [ -n "$python" ] || die "python3 has no pip: install it, then run make again"
   # A python that a distribution manages takes --target only with this word; older pips do not know it.
@@ -88,7 +87,7 @@ install_arrow() {
   "$python" -m pip install --help 2>/dev/null | grep -q -- --break-system-packages && managed=--break-system-packages
   mkdir -p deps
   rm -rf deps/.new
-  run "pip install --target deps 'pyarrow==25.*' (Arrow C++, once, 45 MB)" \
+  run "pip install --target deps 'pyarrow==25.*' (Arrow C++, once)" \
     env PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
     "$python" -m pip install --quiet $managed --only-binary :all: --target deps/.new 'pyarrow==25.*'
   rm -rf deps/pyarrow deps/pyarrow-*.dist-info
@@ -96,9 +95,12 @@ install_arrow() {
 }
 
 packages=$(missing_packages)
-# Probes that need a tool which was missing too were only guesses: packages that are there are installed again at no cost.
+# pip is needed only to bring Arrow.
+if ! have_arrow && [ -z "$(python_with_pip)" ]; then packages="$packages python3-pip"; fi
+# Where a tool is missing, what is asked through it counts as missing too: no harm, apt-get leaves alone what is there.
+# shellcheck disable=SC2086
 if [ -n "$packages" ]; then install_packages $packages; fi
 packages=$(missing_packages)
-[ -z "$packages" ] || die "still missing after the installation: $packages"
+[ -z "$packages" ] || die "still missing after the installation:" $packages
 have_arrow || install_arrow
 have_arrow || die "Arrow C++ >= 25 is still missing: see $log"
