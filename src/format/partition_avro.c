@@ -203,39 +203,3 @@ bl_status bl_partition_read(bl_arena *a, const bl_partition_plan *plan, bl_avro_
   }
   return BL_OK;
 }
-
-/* ---- names ---- */
-
-static void name_unit(bl_buf *b, uint32_t unit) {
-  bl_buf_printf(b, "_x%X", (unsigned)unit);
-}
-
-/* The code point at p (of valid UTF-8, else the byte itself) and its length. */
-static uint32_t code_point(const char *p, size_t n, size_t *len) {
-  const uint8_t *u = (const uint8_t *)p;
-  *len = u[0] < 0xc0 ? 1 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
-  if (*len > n || !bl_utf8_valid(p, *len)) *len = 1;
-  if (*len == 1) return u[0];
-  uint32_t v = u[0] & (0xffu >> (*len + 1));
-  for (size_t i = 1; i < *len; i++) v = v << 6 | (u[i] & 0x3f);
-  return v;
-}
-
-void bl_partition_avro_name(bl_buf *b, bl_str name) {
-  if (!name.n) bl_buf_byte(b, '_');
-  for (size_t i = 0, len; i < name.n; i += len) {
-    uint32_t ch = code_point(name.p + i, name.n - i, &len);
-    bool letter = (ch | 0x20) >= 'a' && (ch | 0x20) <= 'z' && ch < 0x80, digit = ch >= '0' && ch <= '9';
-    if (letter || ch == '_' || (digit && i > 0)) {
-      bl_buf_byte(b, (uint8_t)ch);
-    } else if (digit) {
-      bl_buf_byte(b, '_');
-      bl_buf_byte(b, (uint8_t)ch);
-    } else if (ch >= 0x10000) {
-      name_unit(b, 0xd800 + ((ch - 0x10000) >> 10));
-      name_unit(b, 0xdc00 + ((ch - 0x10000) & 0x3ff));
-    } else {
-      name_unit(b, ch);
-    }
-  }
-}
