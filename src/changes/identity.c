@@ -1,0 +1,353 @@
+/* identity.c: see identity.h. A touched file is worked through row group by row group with a byte a row for each side:
+ * 1 = live. Removed rows are live in the older snapshot and not in the newer; added ones the reverse. */
+#include "changes/identity.h"
+
+#include "base/pool.h"
+#include "changes/join.h"
+#include "scan/deletes.h"
+
+#include <pthread.h>
+
+enum { BUFFERED_RUNS = 512 };
+
+/* One side of the output; shared by the workers. */
+typedef struct run_sink {
+  pthread_mutex_t *lock;
+  bl_sorter *with_id;
+  bl_spool *without_id;
+} run_sink;
+
+/* A worker's runs on their way: neighbours are joined, then handed over in lots. */
+typedef struct run_buffer {
+  run_sink *sink;
+  bl_run runs[BUFFERED_RUNS];
+  size_t n;
+} run_buffer;
+
+/* Versions of a touched file, numbered before the workers start. */
+typedef struct numbers {
+  uint32_t old, old_equality, fresh;
+} numbers;
+
+typedef struct collector {
+  const bl_identity *x;
+  const bl_diff *d;
+  bl_ctx *ctx;
+  bl_deletes *deletes;
+  numbers *numbers;
+  run_sink removed, added;
+  bl_expr only; /* _row_id in (…), for row group statistics */
+  bool has_only;
+  bl_type lineage; /* struct of the two columns */
+  bl_field lineage_fields[2];
+} collector;
+
+/* ---- runs ---- */
+
+static bl_status flush(run_buffer *b, bl_error *err) {
+  bl_status st = BL_OK;
+  pthread_mutex_lock(b->sink->lock);
+  for (size_t i = 0; st == BL_OK && i < b->n; i++)
+    st = b->runs[i].id == BL_NONE ? bl_spool_add(b->sink->without_id, &b->runs[i], err) : bl_sorter_add(b->sink->with_id, &b->runs[i], err);
+  pthread_mutex_unlock(b->sink->lock);
+  b->n = 0;
+  return st;
+}
+
+static bool continues(const bl_run *r, uint32_t file, int64_t id, int64_t seq, int64_t pos) {
+  return r->file == file && r->seq == seq && r->pos + r->len == pos && r->len < UINT32_MAX &&
+         (id == BL_NONE ? r->id == BL_NONE : r->id != BL_NONE && r->id + r->len == id);
+}
+
+static bl_status add_row(run_buffer *b, uint32_t file, int64_t id, int64_t seq, int64_t pos, bl_error *err) {
+  if (b->n > 0 && continues(&b->runs[b->n - 1], file, id, seq, pos)) {
+    b->runs[b->n - 1].len++;
+    return BL_OK;
+  }
+  if (b->n == BUFFERED_RUNS) BL_TRY(flush(b, err));
+  b->runs[b->n++] = (bl_run){.id = id, .seq = seq, .pos = pos, .file = file, .len = 1};
+  return BL_OK;
+}
+
+/* Rows [begin, end) of a file without stored lineage. */
+static bl_status add_rows(run_buffer *b, const bl_manifest_entry *e, uint32_t file, int64_t begin, int64_t end, bl_error *err) {
+  bool none = e->file.first_row_id == BL_NONE;
+  while (begin < end) {
+    int64_t n = end - begin > UINT32_MAX ? UINT32_MAX : end - begin;
+    if (b->n == BUFFERED_RUNS) BL_TRY(flush(b, err));
+    b->runs[b->n++] = (bl_run){.id = none ? BL_NONE : e->file.first_row_id + begin, .seq = none ? BL_NONE : e->sequence_number, .pos = begin,
+                               .file = file, .len = (uint32_t)n};
+    begin += n;
+  }
+  return BL_OK;
+}
+
+/* The same, of those rows only that have a wanted id. */
+static bl_status add_only(const collector *c, run_buffer *b, const bl_manifest_entry *e, uint32_t file, int64_t begin, int64_t end,
+                          bl_error *err) {
+  if (!c->x->only) return add_rows(b, e, file, begin, end, err);
+  if (e->file.first_row_id == BL_NONE) return c->x->nulls ? add_rows(b, e, file, begin, end, err) : BL_OK;
+  int64_t id = e->file.first_row_id + begin, last = e->file.first_row_id + end - 1;
+  for (size_t i = bl_idset_lower(c->x->only, id); i < bl_idset_count(c->x->only) && bl_idset_at(c->x->only, i) <= last; i++) {
+    int64_t pos = bl_idset_at(c->x->only, i) - e->file.first_row_id;
+    BL_TRY(add_row(b, file, bl_idset_at(c->x->only, i), e->sequence_number, pos, err));
+  }
+  return BL_OK;
+}
+
+/* ---- one side of one file ---- */
+
+/* Version numbers by row: the one of equality deletes where its flag is set. */
+typedef struct side {
+  const collector *c;
+  run_buffer *b;
+  const bl_manifest_entry *entry;
+  bl_open_file *open; /* NULL until stored lineage has to be looked for */
+  bl_projection *lineage;
+  uint32_t file, file_equality;
+  /* of the group at hand */
+  const uint8_t *rows, *by_equality; /* by_equality may be NULL */
+  int64_t first;
+} side;
+
+static uint32_t version_of(const side *s, int64_t i) { return s->by_equality && s->by_equality[i] ? s->file_equality : s->file; }
+
+static bl_status visit_stored(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first, bl_error *err) {
+  side *s = user;
+  bl_status st = BL_OK;
+  const int64_t *ids = (const int64_t *)batch->children[0]->buffers[1] + batch->children[0]->offset;
+  const int64_t *seqs = (const int64_t *)batch->children[1]->buffers[1] + batch->children[1]->offset;
+  for (int64_t i = 0; st == BL_OK && i < batch->length; i++) {
+    int64_t pos = positions ? positions[i] : first + i;
+    if (!s->rows[pos - s->first]) continue;
+    if (s->c->x->only && !bl_idset_has(s->c->x->only, ids[i])) continue;
+    st = add_row(s->b, version_of(s, pos - s->first), ids[i], seqs[i], pos, err);
+  }
+  bl_array_release(batch);
+  return st;
+}
+
+static bl_status open_side(side *s, bl_error *err) {
+  if (s->open) return BL_OK;
+  BL_TRY(bl_open_file_new(s->c->x->env, s->entry, &s->open, err));
+  if (s->open->no_lineage_columns || s->entry->file.first_row_id == BL_NONE) return BL_OK;
+  return bl_open_file_project(s->open, &s->c->lineage, &s->lineage, err);
+}
+
+static void close_side(side *s) {
+  bl_projection_free(s->lineage);
+  bl_open_file_free(s->open);
+}
+
+static bl_status add_stored(side *s, size_t group, int64_t n, bl_error *err) {
+  int64_t picked = 0;
+  if (s->c->has_only && !bl_open_file_may_match(s->open, s->lineage, &s->c->only, group)) return BL_OK;
+  for (int64_t i = 0; i < n; i++) picked += s->rows[i];
+  if (picked == 0) return BL_OK;
+  if (picked > n / 4) return bl_open_file_read(s->open, s->lineage, group, NULL, 0, visit_stored, s, err);
+  bl_row_range *ranges;
+  size_t n_ranges;
+  BL_TRY(bl_ranges_of(s->c->ctx, s->rows, n, &ranges, &n_ranges, err));
+  bl_status st = bl_open_file_read(s->open, s->lineage, group, ranges, n_ranges, visit_stored, s, err);
+  bl_free(s->c->ctx, ranges);
+  return st;
+}
+
+/* Rows of a group whose byte is 1. */
+static bl_status add_group(side *s, size_t group, const uint8_t *rows, const uint8_t *by_equality, int64_t first, int64_t n, bl_error *err) {
+  s->rows = rows;
+  s->by_equality = by_equality;
+  s->first = first;
+  if (!memchr(rows, 1, (size_t)n)) return BL_OK;
+  BL_TRY(open_side(s, err));
+  if (s->lineage) return add_stored(s, group, n, err);
+  for (int64_t i = 0; i < n;) {
+    if (!rows[i]) {
+      i++;
+      continue;
+    }
+    int64_t begin = i;
+    uint32_t file = version_of(s, i);
+    while (i < n && rows[i] && version_of(s, i) == file) i++;
+    BL_TRY(add_only(s->c, s->b, s->entry, file, first + begin, first + i, err));
+  }
+  return BL_OK;
+}
+
+/* ---- one touched file ---- */
+
+typedef struct touched_work {
+  const collector *c;
+  const bl_touched *t;
+  bl_posset *deleted[2]; /* by position: older, newer */
+  side removed, added;
+  bl_open_file *open; /* whose groups are walked: one of the sides' */
+  uint8_t *live[2], *by_position, *out;
+  int64_t rows; /* of the arrays */
+} touched_work;
+
+static bl_status grow_arrays(touched_work *w, int64_t n, bl_error *err) {
+  if (n <= w->rows) return BL_OK;
+  uint8_t *p = bl_resize(w->c->ctx, w->live[0], (size_t)n * 4, 1);
+  if (!p) return bl_nomem(err);
+  w->live[0] = p;
+  w->live[1] = p + n;
+  w->by_position = p + 2 * n;
+  w->out = p + 3 * n;
+  w->rows = n;
+  return BL_OK;
+}
+
+/* live[] of both sides for one group; by_position = not deleted by position in the newer one. */
+static bl_status fill_live(touched_work *w, size_t group, int64_t first, int64_t n, bl_error *err) {
+  const bl_file_deletes *fd[2] = {&w->t->old_deletes, &w->t->new_deletes};
+  bool there[2] = {w->t->old_entry != NULL, w->t->new_entry != NULL};
+  BL_TRY(grow_arrays(w, n, err));
+  for (int s = 0; s < 2; s++) {
+    memset(w->live[s], there[s], (size_t)n);
+    if (there[s] && w->deleted[s]) bl_posset_clear_bytes(w->deleted[s], first, first + n, w->live[s]);
+    if (!there[s]) fd[s] = NULL;
+  }
+  memcpy(w->by_position, w->live[1], (size_t)n);
+  bool equality = (fd[0] && fd[0]->n_equality) || (fd[1] && fd[1]->n_equality);
+  return equality ? bl_deletes_equality(w->c->deletes, w->open, fd, w->live, 2, group, err) : BL_OK;
+}
+
+static bl_status do_group(touched_work *w, size_t group, bl_error *err) {
+  int64_t first = w->open->meta->groups[group].first_row, n = w->open->meta->groups[group].rows;
+  if (n == 0) return BL_OK;
+  BL_TRY(fill_live(w, group, first, n, err));
+  for (int64_t i = 0; i < n; i++) w->out[i] = w->live[0][i] & (uint8_t)!w->live[1][i];
+  if (w->t->old_entry) BL_TRY(add_group(&w->removed, group, w->out, w->t->new_entry ? w->by_position : NULL, first, n, err));
+  for (int64_t i = 0; i < n; i++) w->out[i] = w->live[1][i] & (uint8_t)!w->live[0][i];
+  return w->t->new_entry ? add_group(&w->added, group, w->out, NULL, first, n, err) : BL_OK;
+}
+
+static bool same_deletes(const bl_file_deletes *a, const bl_file_deletes *b) { return a->n_equality == 0 && b->n_equality == 0; }
+
+/* Which group may hold a difference of a kept file without equality deletes? */
+static bool group_differs(const touched_work *w, int64_t first, int64_t n) {
+  if (!w->t->old_entry || !w->t->new_entry || !same_deletes(&w->t->old_deletes, &w->t->new_deletes)) return true;
+  int64_t a = w->deleted[0] ? bl_posset_count_range(w->deleted[0], first, first + n) : 0;
+  int64_t b = w->deleted[1] ? bl_posset_count_range(w->deleted[1], first, first + n) : 0;
+  return a != 0 || b != 0;
+}
+
+static bl_status do_touched(touched_work *w, bl_error *err) {
+  const bl_touched *t = w->t;
+  if (t->old_entry) BL_TRY(bl_deletes_positions(w->c->deletes, &t->old_entry->file, &t->old_deletes, &w->deleted[0], err));
+  if (t->new_entry) BL_TRY(bl_deletes_positions(w->c->deletes, &t->new_entry->file, &t->new_deletes, &w->deleted[1], err));
+  bool kept = t->old_entry && t->new_entry;
+  if (kept && same_deletes(&t->old_deletes, &t->new_deletes) && w->deleted[0] && w->deleted[1] &&
+      bl_posset_equal(w->deleted[0], w->deleted[1]))
+    return BL_OK;
+  side *s = t->old_entry ? &w->removed : &w->added;
+  BL_TRY(open_side(s, err));
+  w->open = s->open;
+  if (w->open->meta->rows != s->entry->file.record_count)
+    bl_warn(w->c->ctx, "data file: %s: it has %lld rows, record_count says %lld", s->entry->file.path.p, (long long)w->open->meta->rows,
+            (long long)s->entry->file.record_count);
+  bool plain = !w->deleted[0] && !w->deleted[1] && !kept && !s->lineage && t->old_deletes.n_equality + t->new_deletes.n_equality == 0;
+  if (plain) return add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err);
+  for (size_t g = 0; g < w->open->meta->n_groups; g++)
+    if (group_differs(w, w->open->meta->groups[g].first_row, w->open->meta->groups[g].rows)) BL_TRY(do_group(w, g, err));
+  return BL_OK;
+}
+
+/* by_position of an equality-deleted row is 1: it was taken by equality alone. */
+static bl_status collect_item(void *user, size_t i, bl_error *err) {
+  collector *c = user;
+  touched_work w = {.c = c, .t = &c->d->items[i]};
+  run_buffer *buffers = bl_alloc(c->ctx, 2, sizeof *buffers);
+  if (!buffers) return bl_nomem(err);
+  buffers[0].sink = &c->removed;
+  buffers[1].sink = &c->added;
+  buffers[0].n = buffers[1].n = 0;
+  w.removed = (side){.c = c, .b = &buffers[0], .entry = w.t->old_entry, .file = c->numbers[i].old, .file_equality = c->numbers[i].old_equality};
+  w.added = (side){.c = c, .b = &buffers[1], .entry = w.t->new_entry, .file = c->numbers[i].fresh};
+  bl_status st = do_touched(&w, err);
+  for (int k = 0; st == BL_OK && k < 2; k++) st = flush(&buffers[k], err);
+  close_side(&w.removed);
+  close_side(&w.added);
+  bl_posset_free(w.deleted[0]);
+  bl_posset_free(w.deleted[1]);
+  bl_free(c->ctx, w.live[0]);
+  bl_free(c->ctx, buffers);
+  return st;
+}
+
+/* ---- all of a diff ---- */
+
+static bl_status number_files(collector *c, bl_error *err) {
+  c->numbers = bl_calloc(c->ctx, c->d->n + 1, sizeof *c->numbers);
+  if (!c->numbers) return bl_nomem(err);
+  for (size_t i = 0; i < c->d->n; i++) {
+    const bl_touched *t = &c->d->items[i];
+    numbers *n = &c->numbers[i];
+    if (t->old_entry) BL_TRY(bl_files_add(c->x->files, t->old_entry, BL_BASIS_ROW_ID, &n->old, err));
+    if (t->old_entry && t->new_entry && t->new_deletes.n_equality)
+      BL_TRY(bl_files_add(c->x->files, t->old_entry, BL_BASIS_EQUALITY_DELETE, &n->old_equality, err));
+    if (t->new_entry) BL_TRY(bl_files_add(c->x->files, t->new_entry, BL_BASIS_ROW_ID, &n->fresh, err));
+    BL_TRY(bl_deletes_need(c->deletes, &t->old_deletes, err));
+    BL_TRY(bl_deletes_need(c->deletes, &t->new_deletes, err));
+  }
+  BL_TRY(bl_files_rank(c->x->files, err));
+  return bl_deletes_load(c->deletes, err);
+}
+
+static bl_status make_lineage_type(collector *c, bl_error *err) {
+  const bl_schema *meta = bl_meta_schema();
+  for (size_t i = 0; i < meta->root.n_fields; i++) {
+    if (meta->root.fields[i].id == BL_ID_ROW_ID) c->lineage_fields[0] = meta->root.fields[i];
+    if (meta->root.fields[i].id == BL_ID_LAST_UPDATED) c->lineage_fields[1] = meta->root.fields[i];
+  }
+  c->lineage = (bl_type){.kind = BL_STRUCT, .fields = c->lineage_fields, .n_fields = 2};
+  if (!c->x->only) return BL_OK;
+  size_t n = bl_idset_count(c->x->only);
+  c->only = (bl_expr){.op = BL_E_IN, .field = &c->lineage_fields[0], .n_literals = n};
+  c->only.values = bl_calloc(c->ctx, n + 1, sizeof *c->only.values);
+  if (!c->only.values) return bl_nomem(err);
+  for (size_t i = 0; i < n; i++) c->only.values[i] = (bl_value){.kind = BL_LONG, .u.i = bl_idset_at(c->x->only, i)};
+  c->has_only = true;
+  return BL_OK;
+}
+
+static bl_status make_sets(bl_ctx *ctx, const bl_files *files, bl_row_sets *s, bl_error *err) {
+  int64_t share = ctx->o.memory_budget / 6;
+  void *rank = files->rank;
+  BL_TRY(bl_sorter_new(ctx, sizeof(bl_run), share, bl_run_cmp, rank, &s->removed, err));
+  BL_TRY(bl_sorter_new(ctx, sizeof(bl_run), share, bl_run_cmp, rank, &s->added, err));
+  BL_TRY(bl_spool_new(ctx, sizeof(bl_run), share, &s->removed_null, err));
+  return bl_spool_new(ctx, sizeof(bl_run), share, &s->added_null, err);
+}
+
+void bl_row_sets_dispose(bl_row_sets *s) {
+  bl_sorter_free(s->removed);
+  bl_sorter_free(s->added);
+  bl_spool_free(s->removed_null);
+  bl_spool_free(s->added_null);
+  *s = (bl_row_sets){0};
+}
+
+bl_status bl_identity_collect(const bl_identity *x, const bl_diff *d, bl_row_sets *out, bl_error *err) {
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  collector c = {.x = x, .d = d, .ctx = x->env->t->ctx};
+  bl_status st;
+  *out = (bl_row_sets){0};
+  BL_GO(bl_deletes_new(x->env, &c.deletes, err));
+  BL_GO(number_files(&c, err));
+  BL_GO(make_lineage_type(&c, err));
+  BL_GO(make_sets(c.ctx, x->files, out, err));
+  c.removed = (run_sink){&lock, out->removed, out->removed_null};
+  c.added = (run_sink){&lock, out->added, out->added_null};
+  BL_GO(bl_parallel(c.ctx, d->n, collect_item, &c, err));
+  BL_GO(bl_sorter_finish(out->removed, err));
+  BL_GO(bl_sorter_finish(out->added, err));
+done:
+  if (st != BL_OK) bl_row_sets_dispose(out);
+  bl_free(c.ctx, c.only.values);
+  bl_free(c.ctx, c.numbers);
+  bl_deletes_free(c.deletes);
+  pthread_mutex_destroy(&lock);
+  return st;
+}

@@ -1,0 +1,32 @@
+/* identity.h: the rows that left and came between two snapshots, as runs with resolved lineage (docs/changelog.md C1, C2, "Identity first").
+ * Ids and sequence numbers are arithmetic where a file stores none; else only those two columns are read, at the rows in question. */
+#ifndef BL_CHANGES_IDENTITY_H
+#define BL_CHANGES_IDENTITY_H
+
+#include "changes/diff.h"
+#include "changes/files.h"
+#include "changes/idset.h"
+
+/* Removed and added rows. Those with ids sorted for the join, those without in spools of bl_run (id BL_NONE). */
+typedef struct bl_row_sets {
+  bl_sorter *removed, *added;
+  bl_spool *removed_null, *added_null;
+} bl_row_sets;
+
+void bl_row_sets_dispose(bl_row_sets *s);
+
+typedef struct bl_identity {
+  const bl_reading *env;
+  bl_files *files;      /* versions are added here */
+  const bl_idset *only; /* NULL = all ids; else only rows with these */
+  bool nulls;           /* with `only`: rows without id too */
+} bl_identity;
+
+/* Rows of all touched files of a diff, the sorters finished; runs on the ctx's threads. Files are ranked here. */
+bl_status bl_identity_collect(const bl_identity *x, const bl_diff *d, bl_row_sets *out, bl_error *err) BL_CHECKED;
+
+/* C8, what is left of it to footers: do the added files store both lineage columns without nulls, within the bounds of the removed
+ * files' rows? */
+bl_status bl_identity_proves_replace(const bl_identity *x, const bl_diff *d, bool *proven, bl_error *err) BL_CHECKED;
+
+#endif
