@@ -17,10 +17,12 @@ ALLOWED.update({
     'write': CORE,
     'verify': CORE + ['changes'],
     'maintain': CORE + ['changes', 'write', 'verify'],
-    'edge': ['base', 'model', 'format'],
-    'edge/arrow': ['base', 'edge'],
+    'edge': ['base', 'model', 'format', 'table', 'rows'],
+    'edge/arrow': ['base', 'rows', 'edge'],
     'cli': [],
 })
+# The C face of Arrow's compute kernels and writers is plain structs and functions: no vtable stands between.
+FACES = {'edge/arrow/arrow_edge.h': ['rows', 'scan', 'changes', 'write', 'verify', 'maintain', 'edge']}
 C_HEADERS = {'errno.h', 'stdarg.h', 'stdbool.h', 'stddef.h', 'stdint.h'}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
@@ -49,7 +51,7 @@ def check_floor(root, path):
                 faults.append(f'{path}: "{name}": no such public header')
         elif '/' in name:
             target = floor_of(os.path.dirname(name))
-            if target != floor and target not in ALLOWED[floor]:
+            if target != floor and target not in ALLOWED[floor] and floor not in FACES.get(name, ()):
                 faults.append(f'{path}: "{name}": {floor} may not include {target}')
         elif not os.path.exists(os.path.join(root, os.path.dirname(path), name)):
             faults.append(f'{path}: "{name}": a header of another folder is named with its folder')
