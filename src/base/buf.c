@@ -50,7 +50,7 @@ void bl_buf_add(bl_buf *b, const void *p, size_t n) {
   b->n += n;
 }
 
-void bl_buf_byte(bl_buf *b, uint8_t c) {
+void bl_buf_byte_grow(bl_buf *b, uint8_t c) {
   bl_buf_add(b, &c, 1);
 }
 

@@ -19,7 +19,11 @@ void bl_buf_free(bl_buf *b);
 void bl_buf_clear(bl_buf *b); /* n = 0, not failed, memory kept */
 /* Appends never report: check bl_buf_ok once at the end (BL_NOMEM, or BL_DAMAGED where max was passed). */
 void bl_buf_add(bl_buf *b, const void *p, size_t n);
-void bl_buf_byte(bl_buf *b, uint8_t c);
+void bl_buf_byte_grow(bl_buf *b, uint8_t c); /* bl_buf_byte where there is no room yet */
+static inline void bl_buf_byte(bl_buf *b, uint8_t c) {
+  if (!b->failed && b->n < b->cap) b->p[b->n++] = c;
+  else bl_buf_byte_grow(b, c);
+}
 void bl_buf_str(bl_buf *b, bl_str s);
 void bl_buf_cstr(bl_buf *b, const char *s);
 void bl_buf_printf(bl_buf *b, const char *fmt, ...) BL_PRINTF(2, 3);

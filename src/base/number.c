@@ -227,11 +227,38 @@ static bool print_special(bl_buf *b, double v) {
   return isinf(v) || v == 0;
 }
 
+/* Most numbers are a few digits with a point in them: a = m / 10^k with m below 10^15 (float: 10^6). Then m's digits are
+ * the shortest, for texts of at most DBL_DIG (FLT_DIG) digits stand for different numbers; and as m and 10^k are exact,
+ * the division gives the number nearest to that text. */
+static bool few_digits(double a, bool is_float, shortest *out) {
+  static const double tens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+  const double most = is_float ? 1e6 : 1e15;
+  if (a < 1e-3 || a >= most) return false;
+  for (size_t k = 0; k < sizeof tens / sizeof *tens; k++) {
+    double m = rint(a * tens[k]);
+    if (m >= most) return false;
+    if (is_float ? (float)m / (float)tens[k] != (float)a : m / tens[k] != a) continue;
+    uint64_t whole = (uint64_t)m;
+    int width = 0;
+    for (uint64_t rest = whole; rest; rest /= 10) width++;
+    for (int i = width; i-- > 0; whole /= 10) out->digits[i] = (char)('0' + whole % 10);
+    for (out->n = width; out->n > 1 && out->digits[out->n - 1] == '0';) out->n--;
+    out->digits[out->n] = 0;
+    out->exponent = width - 1 - (int)k;
+    return true;
+  }
+  return false;
+}
+
 void bl_print_double(bl_buf *b, double v) {
   if (print_special(b, v)) return;
   double a = fabs(v);
   shortest s;
   char text[48];
+  if (few_digits(a, false, &s)) {
+    print_shortest(b, &s);
+    return;
+  }
   for (int precision = a < DBL_MIN ? 1 : DBL_DIG; precision <= 17; precision++) {
     round_to(a, precision, &s);
     exact_text(&s, text);
@@ -245,6 +272,10 @@ void bl_print_float(bl_buf *b, float v) {
   float a = fabsf(v);
   shortest s;
   char text[48];
+  if (few_digits((double)a, true, &s)) {
+    print_shortest(b, &s);
+    return;
+  }
   for (int precision = a < FLT_MIN ? 1 : FLT_DIG; precision <= 9; precision++) {
     round_to(a, precision, &s);
     exact_text(&s, text);

@@ -40,13 +40,28 @@ void bl_civil_from_days(int64_t days, int64_t *y, int *m, int *d) {
   *y = year_of_era + era * 400 + (*m <= 2);
 }
 
+/* The last n decimal digits of v. */
+static char *put_digits(char *p, uint64_t v, int n) {
+  for (int i = n; i-- > 0; v /= 10) p[i] = (char)('0' + v % 10);
+  return p + n;
+}
+
 static void print_civil(bl_buf *b, int64_t days) {
   int64_t y;
   int m, d;
   bl_civil_from_days(days, &y, &m, &d);
-  if (y < 0) bl_buf_byte(b, '-');
-  if (y > 9999) bl_buf_byte(b, '+');
-  bl_buf_printf(b, "%04lld-%02d-%02d", (long long)(y < 0 ? -y : y), m, d);
+  char text[32], *p = text;
+  if (y < 0) *p++ = '-';
+  if (y > 9999) *p++ = '+';
+  uint64_t year = y < 0 ? 0 - (uint64_t)y : (uint64_t)y;
+  int width = 4;
+  for (uint64_t rest = year / 10000; rest; rest /= 10) width++;
+  p = put_digits(p, year, width);
+  *p++ = '-';
+  p = put_digits(p, (uint64_t)m, 2);
+  *p++ = '-';
+  p = put_digits(p, (uint64_t)d, 2);
+  bl_buf_add(b, text, (size_t)(p - text));
 }
 
 void bl_print_date(bl_buf *b, int32_t days) {
@@ -61,8 +76,17 @@ void bl_print_time(bl_buf *b, int64_t v, int64_t unit) {
   /* A time of day is never negative; a damaged one still prints as what it is. */
   if (v < 0) bl_buf_byte(b, '-');
   uint64_t a = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, s = a / (uint64_t)unit;
-  bl_buf_printf(b, "%02llu:%02u:%02u.%0*llu", (unsigned long long)(s / 3600), (unsigned)(s / 60 % 60),
-                (unsigned)(s % 60), fraction_digits(unit), (unsigned long long)(a % (uint64_t)unit));
+  char text[48], *p = text;
+  int hours = 2;
+  for (uint64_t rest = s / 3600 / 100; rest; rest /= 10) hours++;
+  p = put_digits(p, s / 3600, hours);
+  *p++ = ':';
+  p = put_digits(p, s / 60 % 60, 2);
+  *p++ = ':';
+  p = put_digits(p, s % 60, 2);
+  *p++ = '.';
+  p = put_digits(p, a % (uint64_t)unit, fraction_digits(unit));
+  bl_buf_add(b, text, (size_t)(p - text));
 }
 
 void bl_print_timestamp(bl_buf *b, int64_t v, int64_t unit, bool zone) {

@@ -70,6 +70,7 @@ static bl_status name_it(bl_arena *a, const struct ArrowSchema *s, bl_view *v, b
   bl_buf b;
   bl_buf_init(&b, bl_arena_ctx(a), BL_BUF_MAX);
   v->name = bl_arena_str(a, bl_str_of(s->name ? s->name : ""));
+  bl_buf_byte(&b, ',');
   if (v->name.p) bl_print_json_str(&b, v->name);
   bl_buf_byte(&b, ':');
   bl_status st = bl_buf_ok(&b, err);

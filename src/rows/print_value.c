@@ -61,8 +61,9 @@ static bl_status print_struct(bl_buf *b, const bl_view *v, int64_t i, bl_error *
   if (v->hint == BL_H_VARIANT) return print_variant(b, v, i, err);
   bl_buf_byte(b, '{');
   for (size_t k = 0; k < v->n_children; k++) {
-    if (k > 0) bl_buf_byte(b, ',');
-    bl_buf_str(b, v->children[k].key);
+    bl_str key = v->children[k].key;
+    size_t comma = k == 0;
+    bl_buf_add(b, key.p + comma, key.n - comma);
     BL_TRY(bl_print_value(b, &v->children[k], i, err));
   }
   bl_buf_byte(b, '}');

@@ -213,6 +213,26 @@ static uint64_t next_random(uint64_t *x) {
   return z ^ z >> 31;
 }
 
+static void test_number__numbers_of_few_digits_print_exactly_these(void **state) {
+  fixture *f = *state;
+  uint64_t random = 7;
+  for (int i = 0; i < 20000; i++) {
+    static const double tens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+    char want[48];
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    int k = 1 + (int)(random >> 61) % 6;
+    int64_t m =
+        (int64_t)((random >> 16) % (i % 2 ? 1000000u : 100000000000u)) / 10 * 10 + 1 + (int64_t)(random >> 60) % 9;
+    snprintf(want, sizeof want, "%lld.%0*lld", (long long)m / (long long)tens[k], k, (long long)m % (long long)tens[k]);
+    if ((double)m / tens[k] < 1e-4) continue;
+    bl_print_double(&f->b, (double)m / tens[k]);
+    assert_string_equal(text_of(&f->b), want);
+    if (m >= 1000000) continue;
+    bl_print_float(&f->b, (float)m / (float)tens[k]);
+    assert_string_equal(text_of(&f->b), want);
+  }
+}
+
 static void test_number__any_double_or_float_reads_back_the_same(void **state) {
   fixture *f = *state;
   uint64_t seed = 1;
@@ -315,6 +335,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_number__floats_are_rounded_once, begin, end),
       cmocka_unit_test_setup_teardown(test_number__doubles_print_shortest_and_stay_doubles, begin, end),
       cmocka_unit_test_setup_teardown(test_number__floats_print_shortest, begin, end),
+      cmocka_unit_test_setup_teardown(test_number__numbers_of_few_digits_print_exactly_these, begin, end),
       cmocka_unit_test_setup_teardown(test_number__any_double_or_float_reads_back_the_same, begin, end),
       cmocka_unit_test_setup_teardown(test_number__a_locale_with_a_comma_changes_nothing, begin, end),
       cmocka_unit_test_setup_teardown(test_number__decimals_are_read_at_their_scale, begin, end),
