@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
     }
   }
   run_threads(&r, threads);
-  printf("%.3f s, %lld rows of %zu row groups, %ld threads\n", now() - begin, (long long)atomic_load(&r.rows), r.n_tasks,
-         threads);
+  printf("%.3f s, %lld rows of %zu row groups, %ld threads\n", now() - begin, (long long)atomic_load(&r.rows),
+         r.n_tasks, threads);
   return atomic_load(&r.failed) ? 3 : 0;
 }

@@ -19,10 +19,10 @@ enum {
   T_MAP = 11,
   T_STRUCT = 12,
   T_UUID = 13,
-  MAX_STRUCTS = 48,         /* structs inside structs: the format needs about ten */
-  MAX_SCHEMA_DEPTH = 2000,  /* what the stack of a recursive decoder surely takes */
-  FIELD_SCHEMA = 2,         /* FileMetaData.schema */
-  FIELD_NUM_CHILDREN = 5    /* SchemaElement.num_children */
+  MAX_STRUCTS = 48,        /* structs inside structs: the format needs about ten */
+  MAX_SCHEMA_DEPTH = 2000, /* what the stack of a recursive decoder surely takes */
+  FIELD_SCHEMA = 2,        /* FileMetaData.schema */
+  FIELD_NUM_CHILDREN = 5   /* SchemaElement.num_children */
 };
 
 typedef struct walk {
@@ -143,9 +143,7 @@ static bl_status skip(walk *w, uint8_t type, bool in_list, int depth) {
   case T_I64: return varint(w, &v);
   case T_DOUBLE: return skip_bytes(w, 8);
   case T_UUID: return skip_bytes(w, 16);
-  case T_BINARY:
-    st = varint(w, &v);
-    return st == BL_OK ? skip_bytes(w, v) : st;
+  case T_BINARY: st = varint(w, &v); return st == BL_OK ? skip_bytes(w, v) : st;
   case T_LIST:
   case T_SET: return skip_list(w, depth);
   case T_MAP: return skip_map(w, depth);
@@ -189,7 +187,8 @@ static bl_status schema(walk *w, int max_depth) {
     if (st != BL_OK) return st;
     while (depth > 0 && left[depth] == 0) depth--;
     if (left[depth]-- == 0) return bad(w, "the schema has elements that belong to no group");
-    if (children < 0 || (uint64_t)children > count) return bad(w, "a schema element has an impossible number of fields");
+    if (children < 0 || (uint64_t)children > count)
+      return bad(w, "a schema element has an impossible number of fields");
     if (children == 0) continue;
     if (depth >= max_depth)
       return bl_fail(w->err, BL_UNSUPPORTED, "the schema is nested more than %d levels deep", max_depth);

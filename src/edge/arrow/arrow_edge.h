@@ -78,6 +78,22 @@ bl_status bl_arrow_ipc_writer(bl_ctx *ctx, const bl_sink *sink, const struct Arr
  * types. */
 bl_status bl_arrow_parquet_writer(bl_ctx *ctx, const bl_sink *sink, const struct ArrowSchema *schema,
                                   bl_arrow_writer **out, bl_error *err) BL_CHECKED;
+typedef struct bl_parquet_options { /* zero: the defaults */
+  int64_t group_bytes;              /* a row group ends when it holds this much in memory; default 64 MiB */
+  const char *codec;                /* zstd (default), snappy, gzip, lz4, brotli, none */
+  int level;                        /* of the codec; 0: its own default */
+  int64_t page_rows;                /* most rows of a page; default 20,000 */
+  const char *const *pairs;         /* key-value metadata: key, value, key, value … */
+  size_t n_pairs;
+  const void *key; /* encryption: of the footer and all columns */
+  size_t n_key;
+  const void *aad_prefix; /* not stored in the file */
+  size_t n_aad;
+} bl_parquet_options;
+bl_status bl_arrow_parquet_writer_with(bl_ctx *ctx, const bl_sink *sink, const struct ArrowSchema *schema,
+                                       const bl_parquet_options *o, bl_arrow_writer **out, bl_error *err) BL_CHECKED;
+/* About how large the file would be if it were finished now. */
+int64_t bl_arrow_writer_bytes(const bl_arrow_writer *w);
 bl_status bl_arrow_writer_write(bl_arrow_writer *w, struct ArrowArray *batch /* consumed */, bl_error *err) BL_CHECKED;
 bl_status bl_arrow_writer_finish(bl_arrow_writer *w, bl_error *err) BL_CHECKED; /* frees w, also on failure */
 void bl_arrow_writer_abort(bl_arrow_writer *w);

@@ -63,10 +63,8 @@ int64_t first_misfit(const arrow::Array &in, const arrow::TypeHolder &to) {
   int64_t begin = 0, end = in.length();
   while (end - begin > 1) {
     int64_t middle = begin + (end - begin) / 2;
-    if (cast_array(*in.Slice(begin, middle - begin), to).ok())
-      begin = middle;
-    else
-      end = middle;
+    if (cast_array(*in.Slice(begin, middle - begin), to).ok()) begin = middle;
+    else end = middle;
   }
   return begin;
 }

@@ -41,8 +41,7 @@ bool says_unsupported(const char *text) {
 
 } // namespace
 
-Fail::Fail(bl_status st, const std::string &text) : error(make(st, text.c_str())) {
-}
+Fail::Fail(bl_status st, const std::string &text) : error(make(st, text.c_str())) {}
 
 void damaged(const std::string &text) {
   throw Fail(BL_DAMAGED, text);

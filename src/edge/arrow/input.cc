@@ -116,8 +116,7 @@ arrow::Status SpanStream::fill(int64_t want) {
   if (n > 0) std::memcpy(fresh->mutable_data(), buffer_->data() + at_, static_cast<size_t>(n));
   while (n < size && span_ < spans_.size()) {
     int64_t take = std::min(size - n, left_in_span());
-    ARROW_ASSIGN_OR_RAISE(int64_t got,
-                          file_->ReadAt(spans_[span_].offset + done_, take, fresh->mutable_data() + n));
+    ARROW_ASSIGN_OR_RAISE(int64_t got, file_->ReadAt(spans_[span_].offset + done_, take, fresh->mutable_data() + n));
     if (got != take) return arrow::Status::Invalid("the file ends inside a column chunk");
     n += take;
     done_ += take;

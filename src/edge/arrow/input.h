@@ -58,7 +58,8 @@ struct Span {
   int64_t offset, size;
 };
 
-/* Some spans of a file, one after the other, as one stream read in blocks: at most about one block is held at a time. */
+/* Some spans of a file, one after the other, as one stream read in blocks: at most about one block is held at a time.
+ */
 class SpanStream final : public arrow::io::InputStream {
 public:
   SpanStream(std::shared_ptr<InputFile> file, std::vector<Span> spans, int64_t block);

@@ -20,6 +20,7 @@ public:
     options.use_threads = false;
     writer_ = ok(arrow::ipc::MakeStreamWriter(out_, schema_, options));
   }
+  int64_t bytes() const override { return ok(out_->Tell()); }
   void write(ArrowArray *batch) override {
     Owned owned(batch);
     ok(writer_->WriteRecordBatch(*owned.take(schema_)));
@@ -100,10 +101,8 @@ public:
     if (in->size >= 6) file_->read(0, 6, magic);
     auto options = arrow::ipc::IpcReadOptions::Defaults();
     options.use_threads = false;
-    if (std::string_view(magic, 6) == "ARROW1")
-      random_ = ok(arrow::ipc::RecordBatchFileReader::Open(file_, options));
-    else
-      stream_ = ok(arrow::ipc::RecordBatchStreamReader::Open(file_, options));
+    if (std::string_view(magic, 6) == "ARROW1") random_ = ok(arrow::ipc::RecordBatchFileReader::Open(file_, options));
+    else stream_ = ok(arrow::ipc::RecordBatchStreamReader::Open(file_, options));
     auto schema = random_ ? random_->schema() : stream_->schema();
     arrow::FieldVector fields;
     for (const auto &f : schema->fields()) fields.push_back(canonical_field(f));

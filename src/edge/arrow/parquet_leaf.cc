@@ -171,8 +171,7 @@ std::shared_ptr<ArrayData> Leaf::finish_values() {
 
 std::shared_ptr<ArrayData> Leaf::finish_bytes() {
   auto chunks = dynamic_cast<parquet::internal::BinaryRecordReader &>(*reader_).GetBuilderChunks();
-  if (chunks.size() != 1)
-    unsupported(leaf_where(*file_, group_, leaf_) + ": one batch holds more than 2 GiB of bytes");
+  if (chunks.size() != 1) unsupported(leaf_where(*file_, group_, leaf_) + ": one batch holds more than 2 GiB of bytes");
   std::shared_ptr<ArrayData> data = chunks[0]->data()->Copy();
   Convert c = file_->tree.convert[static_cast<size_t>(node_)];
   if (c == Convert::DecimalFixed)

@@ -26,8 +26,8 @@ namespace {
 
 using arrow::ArrayData;
 
-constexpr int64_t kFirstTail = 64 << 10;         /* bytes read from the end to begin with */
-constexpr int64_t kMaxBatchBytes = 128 << 20;    /* of decoded values, estimated */
+constexpr int64_t kFirstTail = 64 << 10;      /* bytes read from the end to begin with */
+constexpr int64_t kMaxBatchBytes = 128 << 20; /* of decoded values, estimated */
 constexpr int64_t kDefaultBatchRows = 64 << 10;
 
 /* ---- assembly ---- */
@@ -96,10 +96,8 @@ private:
       bits = bitmap(length, &io);
       const Leaf &w = witness(node);
       const Levels &l = tree_.levels[static_cast<size_t>(node)];
-      if (rep_of(w) > l.rep)
-        parquet::internal::DefRepLevelsToBitmap(w.def(), w.rep(), w.n_levels(), info(l), &io);
-      else
-        parquet::internal::DefLevelsToBitmap(w.def(), w.n_levels(), info(l), &io);
+      if (rep_of(w) > l.rep) parquet::internal::DefRepLevelsToBitmap(w.def(), w.rep(), w.n_levels(), info(l), &io);
+      else parquet::internal::DefLevelsToBitmap(w.def(), w.n_levels(), info(l), &io);
       if (io.values_read != length) damaged("column " + tree_.path(node) + ": its levels do not add up");
       nulls = io.null_count;
     }
@@ -221,7 +219,8 @@ private:
       leaves_.push_back(std::make_unique<Leaf>(file_, group_, leaf, std::move(plan)));
       bytes = std::max(bytes, chunk->total_uncompressed_size());
     }
-    if (bytes / rows > kMaxBatchBytes / batch_rows_) batch_rows_ = std::max<int64_t>(kMaxBatchBytes / (bytes / rows), 1);
+    if (bytes / rows > kMaxBatchBytes / batch_rows_)
+      batch_rows_ = std::max<int64_t>(kMaxBatchBytes / (bytes / rows), 1);
     assembler_ = std::make_unique<Assembler>(file_->tree, choice_, leaves_);
   }
 };
@@ -239,10 +238,8 @@ std::vector<bl_row_range> checked_ranges(const bl_row_range *ranges, size_t n, i
                                " rows: range " + std::to_string(i));
     at = ranges[i].end;
     if (ranges[i].begin == ranges[i].end) continue;
-    if (!out.empty() && out.back().end == ranges[i].begin)
-      out.back().end = ranges[i].end;
-    else
-      out.push_back(ranges[i]);
+    if (!out.empty() && out.back().end == ranges[i].begin) out.back().end = ranges[i].end;
+    else out.push_back(ranges[i]);
   }
   return out;
 }

@@ -28,10 +28,8 @@ bool sane(const std::vector<parquet::PageLocation> &pages, Span chunk, int64_t r
 
 void add_span(std::vector<Span> *spans, int64_t offset, int64_t size) {
   if (size <= 0) return;
-  if (!spans->empty() && spans->back().offset + spans->back().size == offset)
-    spans->back().size += size;
-  else
-    spans->push_back({offset, size});
+  if (!spans->empty() && spans->back().offset + spans->back().size == offset) spans->back().size += size;
+  else spans->push_back({offset, size});
 }
 
 } // namespace

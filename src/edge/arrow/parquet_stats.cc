@@ -92,10 +92,8 @@ bool page_may_hold(const ParquetFile &file, int32_t leaf, const std::string &min
 }
 
 void add_range(std::vector<bl_row_range> *out, int64_t begin, int64_t end) {
-  if (!out->empty() && out->back().end == begin)
-    out->back().end = end;
-  else
-    out->push_back({begin, end});
+  if (!out->empty() && out->back().end == begin) out->back().end = end;
+  else out->push_back({begin, end});
 }
 
 } // namespace
@@ -138,7 +136,8 @@ bool parquet_page_ranges(ParquetFile &file, size_t group, int32_t leaf, const vo
   if (!bounds || bounds->null_pages().size() != pages.size() || bounds->encoded_min_values().size() != pages.size() ||
       bounds->encoded_max_values().size() != pages.size())
     return false;
-  auto low = lo ? std::optional(view(lo, n_lo)) : std::nullopt, high = hi ? std::optional(view(hi, n_hi)) : std::nullopt;
+  auto low = lo ? std::optional(view(lo, n_lo)) : std::nullopt,
+       high = hi ? std::optional(view(hi, n_hi)) : std::nullopt;
   for (size_t i = 0; i < pages.size(); i++) {
     if (bounds->null_pages()[i]) continue;
     if (!page_may_hold(file, leaf, bounds->encoded_min_values()[i], bounds->encoded_max_values()[i], low, high))

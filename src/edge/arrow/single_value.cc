@@ -253,8 +253,7 @@ optional<uint64_t> bloom_hash(const ParquetFile &file, int32_t leaf, string_view
   case Convert::Millis64: return hash_millis(s, false, absent);
   case Convert::Decimal32:
   case Convert::Decimal64:
-  case Convert::DecimalFixed:
-    return hash_decimal(s, c, file.footer->schema()->Column(leaf)->type_length(), absent);
+  case Convert::DecimalFixed: return hash_decimal(s, c, file.footer->schema()->Column(leaf)->type_length(), absent);
   default: return {}; /* one value may be written in several ways */
   }
 }

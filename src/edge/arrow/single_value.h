@@ -16,7 +16,8 @@ namespace bl {
 std::optional<std::string> single_of_plain(const ParquetFile &file, int32_t leaf, std::string_view plain, bool upper);
 /* Order of two single values of the node's kind: <0, 0, >0; none where one of them is malformed or NaN. */
 std::optional<int> compare_single(const bl_data_node &node, std::string_view a, std::string_view b);
-/* Hash of the value for the leaf's bloom filter; `absent` where the leaf cannot hold it; none where it cannot be told. */
+/* Hash of the value for the leaf's bloom filter; `absent` where the leaf cannot hold it; none where it cannot be told.
+ */
 std::optional<uint64_t> bloom_hash(const ParquetFile &file, int32_t leaf, std::string_view value, bool *absent);
 
 } // namespace bl

@@ -39,7 +39,7 @@ private:
 
 /* Chosen leaves with everything above them; where one leaf of a map is chosen all of them are. */
 struct Choice {
-  std::vector<uint8_t> on;    /* by node */
+  std::vector<uint8_t> on;     /* by node */
   std::vector<int32_t> leaves; /* ascending, after maps were made whole */
   bool has(int32_t node) const { return on[static_cast<size_t>(node)] != 0; }
 };

@@ -1,0 +1,403 @@
+/* parquet_write.cc: a Parquet file with Iceberg's schema conventions (spec, appendix A, Parquet).
+ *
+ * 1. The Parquet schema is built here from the Arrow schema: names "list"/"element" and "key_value"/"key"/"value", a
+ *    field id wherever the Arrow field has one, required where it is not nullable, logical types by kind and extension.
+ * 2. A row group ends when what it holds in memory passes the target, before the next batch.
+ * 3. A required field holds no null: one below a null struct is only a slot, a real one is refused. */
+#include <algorithm>
+#include <cstring>
+
+#include <arrow/array.h>
+#include <arrow/config.h>
+#include <arrow/extension_type.h>
+#include <arrow/memory_pool.h>
+#include <arrow/util/bitmap_ops.h>
+#include <arrow/util/key_value_metadata.h>
+#include <parquet/arrow/writer.h>
+#include <parquet/encryption/encryption.h>
+#include <parquet/file_writer.h>
+#include <parquet/properties.h>
+
+extern "C" {
+#include "base/text.h"
+#include "format/json.h"
+}
+#include "bridge.h"
+#include "guard.h"
+#include "writer.h"
+
+namespace bl {
+namespace {
+
+using parquet::LogicalType;
+using parquet::Repetition;
+using parquet::Type;
+using parquet::schema::GroupNode;
+using parquet::schema::NodePtr;
+using parquet::schema::NodeVector;
+using parquet::schema::PrimitiveNode;
+
+constexpr int64_t kGroupBytes = 64 << 20;
+
+/* ---- schema ---- */
+
+struct Extension {
+  std::string name, meta;
+};
+
+std::string meta_of(const arrow::Field &f, const char *key) {
+  if (!f.metadata()) return {};
+  int i = f.metadata()->FindKey(key);
+  return i < 0 ? std::string() : f.metadata()->value(i);
+}
+
+Extension extension_of(const arrow::Field &f) {
+  if (f.type()->id() != arrow::Type::EXTENSION)
+    return {meta_of(f, "ARROW:extension:name"), meta_of(f, "ARROW:extension:metadata")};
+  const auto &e = static_cast<const arrow::ExtensionType &>(*f.type());
+  return {e.extension_name(), e.Serialize()};
+}
+
+int id_of(const arrow::Field &f) {
+  std::string text = meta_of(f, "PARQUET:field_id");
+  int64_t id = -1;
+  if (!text.empty() && !bl_parse_i64(bl_str{text.data(), text.size()}, &id))
+    throw Fail(BL_USAGE, "field " + f.name() + ": its field id is not a number: " + text);
+  return static_cast<int>(id);
+}
+
+class SchemaBuilder {
+public:
+  explicit SchemaBuilder(bl_ctx *ctx) : ctx_(ctx) {}
+
+  std::shared_ptr<GroupNode> root(const arrow::Schema &schema) {
+    NodeVector fields;
+    for (const auto &f : schema.fields()) fields.push_back(node(*f, f->name()));
+    if (fields.empty()) unsupported("a Parquet file needs at least one column");
+    return std::static_pointer_cast<GroupNode>(GroupNode::Make("table", Repetition::REQUIRED, fields));
+  }
+
+private:
+  bl_ctx *ctx_;
+
+  static Repetition::type repetition(const arrow::Field &f) {
+    return f.nullable() ? Repetition::OPTIONAL : Repetition::REQUIRED;
+  }
+
+  NodePtr node(const arrow::Field &f, const std::string &name) {
+    auto type = storage_type(f.type());
+    switch (type->id()) {
+    case arrow::Type::STRUCT: return structure(f, *type, name);
+    case arrow::Type::LIST: return list(f, *type, name);
+    case arrow::Type::MAP: return map(f, *type, name);
+    default: return leaf(f, *type, name);
+    }
+  }
+
+  NodePtr structure(const arrow::Field &f, const arrow::DataType &type, const std::string &name) {
+    NodeVector fields;
+    for (const auto &kid : type.fields()) fields.push_back(node(*kid, kid->name()));
+    if (fields.empty()) unsupported("field " + name + ": Parquet has no struct without fields");
+    bool variant = extension_of(f).name == "arrow.parquet.variant";
+    return GroupNode::Make(name, repetition(f), fields, variant ? LogicalType::Variant() : nullptr, id_of(f));
+  }
+
+  NodePtr list(const arrow::Field &f, const arrow::DataType &type, const std::string &name) {
+    NodePtr repeated = GroupNode::Make("list", Repetition::REPEATED, {node(*type.field(0), "element")});
+    return GroupNode::Make(name, repetition(f), {repeated}, LogicalType::List(), id_of(f));
+  }
+
+  NodePtr map(const arrow::Field &f, const arrow::DataType &type, const std::string &name) {
+    const auto &m = static_cast<const arrow::MapType &>(type);
+    auto key = m.key_field()->WithNullable(false);
+    NodePtr entries =
+        GroupNode::Make("key_value", Repetition::REPEATED, {node(*key, "key"), node(*m.item_field(), "value")});
+    return GroupNode::Make(name, repetition(f), {entries}, LogicalType::Map(), id_of(f));
+  }
+
+  NodePtr leaf(const arrow::Field &f, const arrow::DataType &type, const std::string &name) {
+    auto make = [&](Type::type physical, std::shared_ptr<const LogicalType> logical = LogicalType::None(),
+                    int length = -1) {
+      return PrimitiveNode::Make(name, repetition(f), std::move(logical), physical, length, id_of(f));
+    };
+    switch (type.id()) {
+    case arrow::Type::NA: return make(Type::INT32, LogicalType::Null());
+    case arrow::Type::BOOL: return make(Type::BOOLEAN);
+    case arrow::Type::INT32: return make(Type::INT32);
+    case arrow::Type::INT64: return make(Type::INT64);
+    case arrow::Type::FLOAT: return make(Type::FLOAT);
+    case arrow::Type::DOUBLE: return make(Type::DOUBLE);
+    case arrow::Type::DATE32: return make(Type::INT32, LogicalType::Date());
+    case arrow::Type::TIME64: return make(Type::INT64, LogicalType::Time(false, LogicalType::TimeUnit::MICROS));
+    case arrow::Type::TIMESTAMP: {
+      const auto &t = static_cast<const arrow::TimestampType &>(type);
+      bool nanos = t.unit() == arrow::TimeUnit::NANO;
+      if (!nanos && t.unit() != arrow::TimeUnit::MICRO) break;
+      return make(Type::INT64, LogicalType::Timestamp(!t.timezone().empty(), nanos ? LogicalType::TimeUnit::NANOS
+                                                                                   : LogicalType::TimeUnit::MICROS));
+    }
+    case arrow::Type::DECIMAL128: {
+      const auto &d = static_cast<const arrow::DecimalType &>(type);
+      auto logical = LogicalType::Decimal(d.precision(), d.scale());
+      if (d.precision() <= 9) return make(Type::INT32, logical);
+      if (d.precision() <= 18) return make(Type::INT64, logical);
+      return make(Type::FIXED_LEN_BYTE_ARRAY, logical, arrow::DecimalType::DecimalSize(d.precision()));
+    }
+    case arrow::Type::STRING: return make(Type::BYTE_ARRAY, LogicalType::String());
+    case arrow::Type::BINARY: return make(Type::BYTE_ARRAY, binary_type(f));
+    case arrow::Type::FIXED_SIZE_BINARY: {
+      int length = static_cast<const arrow::FixedSizeBinaryType &>(type).byte_width();
+      bool uuid = length == 16 && extension_of(f).name == "arrow.uuid";
+      return make(Type::FIXED_LEN_BYTE_ARRAY, uuid ? LogicalType::UUID() : LogicalType::None(), length);
+    }
+    default: break;
+    }
+    unsupported("field " + name + ": cannot write a value of type " + type.ToString());
+  }
+
+  /* geoarrow.wkb: its metadata is {"crs": …, "edges": …}; edges make it a geography. */
+  std::shared_ptr<const LogicalType> binary_type(const arrow::Field &f) {
+    Extension e = extension_of(f);
+    if (e.name != "geoarrow.wkb" && e.name != "ogc.wkb") return LogicalType::None();
+    std::string crs, edges;
+    read_geo(e.meta, &crs, &edges);
+    if (crs == "OGC:CRS84") crs.clear(); /* the default */
+    if (edges.empty() || edges == "planar") return LogicalType::Geometry(crs);
+    return LogicalType::Geography(crs, algorithm(f, edges));
+  }
+
+  static LogicalType::EdgeInterpolationAlgorithm algorithm(const arrow::Field &f, const std::string &edges) {
+    using A = LogicalType::EdgeInterpolationAlgorithm;
+    if (edges == "spherical") return A::SPHERICAL;
+    if (edges == "vincenty") return A::VINCENTY;
+    if (edges == "thomas") return A::THOMAS;
+    if (edges == "andoyer") return A::ANDOYER;
+    if (edges == "karney") return A::KARNEY;
+    unsupported("field " + f.name() + ": unknown edges of a geography: " + edges);
+  }
+
+  void read_geo(const std::string &meta, std::string *crs, std::string *edges) {
+    if (meta.empty()) return;
+    bl_error err = BL_ERROR_INIT;
+    bl_arena *arena = nullptr;
+    bl_json *doc = nullptr;
+    bl_status st = bl_arena_new(ctx_, &arena, &err);
+    if (st == BL_OK) st = bl_json_parse(arena, meta.data(), meta.size(), &doc, &err);
+    if (st == BL_OK) {
+      *crs = text_of(bl_json_get(doc, "crs"), meta);
+      *edges = text_of(bl_json_get(doc, "edges"), meta);
+    }
+    bl_arena_free(arena);
+    if (st != BL_OK) throw Fail(err);
+  }
+
+  /* A string, or an object (PROJJSON) as its text. */
+  static std::string text_of(const bl_json *v, const std::string &meta) {
+    if (!v || v->kind == BL_J_NULL) return {};
+    if (v->kind == BL_J_STRING) return std::string(v->text.p, v->text.n);
+    size_t begin = v->at, depth = 0, end = begin;
+    bool quoted = false;
+    for (; end < meta.size(); end++) {
+      char c = meta[end];
+      if (quoted && c == '\\') {
+        end++;
+        continue;
+      }
+      if (c == '"') quoted = !quoted;
+      if (quoted) continue;
+      if (c == '{' || c == '[') depth++;
+      if ((c == '}' || c == ']') && --depth == 0) return meta.substr(begin, end + 1 - begin);
+    }
+    return {};
+  }
+};
+
+/* ---- nulls of required fields (3) ---- */
+
+class Required {
+public:
+  static std::shared_ptr<arrow::Array> column(const std::shared_ptr<arrow::Array> &a, const arrow::Field &f) {
+    if (!f.nullable() && a->null_count() > 0) refuse(f.name(), *a, nullptr);
+    return inside(a, f.name());
+  }
+
+private:
+  /* The first row that is null where its parent is not. */
+  [[noreturn]] static void refuse(const std::string &path, const arrow::Array &a, const arrow::Array *parent) {
+    int64_t row = 0;
+    while (row < a.length() && (a.IsValid(row) || (parent && parent->IsNull(row)))) row++;
+    bl_error e = BL_ERROR_INIT;
+    bl_fail_at(&e, BL_USAGE, row, "column %s is required but row %lld is null", path.c_str(),
+               static_cast<long long>(row));
+    throw Fail(e);
+  }
+
+  static bool has_null_below(const arrow::Array &child, const arrow::Array &parent) {
+    for (int64_t i = 0; i < child.length(); i++)
+      if (child.IsNull(i) && parent.IsValid(i)) return true;
+    return false;
+  }
+
+  static std::shared_ptr<arrow::Array> inside(const std::shared_ptr<arrow::Array> &a, const std::string &path) {
+    if (a->type_id() == arrow::Type::STRUCT) return structure(std::static_pointer_cast<arrow::StructArray>(a), path);
+    if (a->type_id() == arrow::Type::LIST) {
+      const auto &l = static_cast<const arrow::ListArray &>(*a);
+      return elements(a, l.values(), l.value_type()->Equals(*l.values()->type()) ? a->type()->field(0) : nullptr, path);
+    }
+    if (a->type_id() == arrow::Type::MAP) {
+      const auto &m = static_cast<const arrow::MapArray &>(*a);
+      auto entries = arrow::MakeArray(m.data()->child_data[0]);
+      return elements(a, entries, nullptr, path);
+    }
+    return a;
+  }
+
+  static std::shared_ptr<arrow::Array> elements(const std::shared_ptr<arrow::Array> &a,
+                                                const std::shared_ptr<arrow::Array> &values,
+                                                const std::shared_ptr<arrow::Field> &field, const std::string &path) {
+    if (field && !field->nullable() && values->null_count() > 0) refuse(path + ".element", *values, nullptr);
+    auto clean = inside(values, path + ".element");
+    if (clean == values) return a;
+    auto data = a->data()->Copy();
+    data->child_data[0] = clean->data();
+    return arrow::MakeArray(data);
+  }
+
+  static std::shared_ptr<arrow::Array> structure(const std::shared_ptr<arrow::StructArray> &a,
+                                                 const std::string &path) {
+    arrow::ArrayVector kids;
+    bool changed = false;
+    for (int i = 0; i < a->num_fields(); i++) {
+      const auto &f = a->struct_type()->field(i);
+      auto kid = a->field(i), clean = kid;
+      if (!f->nullable() && kid->null_count() > 0) {
+        if (has_null_below(*kid, *a)) refuse(path + "." + f->name(), *kid, a.get());
+        auto data = kid->data()->Copy();
+        data->buffers[0] = nullptr;
+        data->null_count = 0;
+        clean = arrow::MakeArray(data);
+      }
+      clean = inside(clean, path + "." + f->name());
+      changed |= clean != kid;
+      kids.push_back(clean);
+    }
+    if (!changed) return a;
+    std::shared_ptr<arrow::Buffer> valid;
+    if (a->null_count() > 0)
+      valid = ok(
+          arrow::internal::CopyBitmap(arrow::default_memory_pool(), a->null_bitmap_data(), a->offset(), a->length()));
+    return std::make_shared<arrow::StructArray>(a->type(), a->length(), kids, valid, a->null_count());
+  }
+};
+
+/* ---- writer ---- */
+
+parquet::Compression::type codec_of(const char *name) {
+  std::string c = name ? name : "zstd";
+  if (c == "zstd") return parquet::Compression::ZSTD;
+  if (c == "snappy") return parquet::Compression::SNAPPY;
+  if (c == "gzip") return parquet::Compression::GZIP;
+  if (c == "lz4" || c == "lz4_raw") return parquet::Compression::LZ4;
+  if (c == "brotli") return parquet::Compression::BROTLI;
+  if (c == "none" || c == "uncompressed") return parquet::Compression::UNCOMPRESSED;
+  unsupported("unknown compression codec: " + c);
+}
+
+class ParquetWriter final : public bl_arrow_writer {
+public:
+  ParquetWriter(bl_ctx *ctx, const bl_sink &sink, const ArrowSchema *schema, const bl_parquet_options &o)
+      : pool_(arrow::default_memory_pool()), group_bytes_(o.group_bytes > 0 ? o.group_bytes : kGroupBytes),
+        out_(std::make_shared<SinkStream>(sink)) {
+    auto full = borrow_schema(schema);
+    schema_ = storage_schema(full);
+    auto root = SchemaBuilder(ctx).root(*full);
+    auto file = parquet::ParquetFileWriter::Open(out_, root, properties(o), key_values(o));
+    ok(parquet::arrow::FileWriter::Make(&pool_, std::move(file), schema_, arrow_properties(), &writer_));
+  }
+
+  const char *name() const override { return "Parquet"; }
+  int64_t bytes() const override { return ok(out_->Tell()) + (rows_ ? pool_.bytes_allocated() : 0); }
+
+  void write(ArrowArray *batch) override {
+    Owned owned(batch);
+    auto in = owned.take(schema_);
+    if (in->num_rows() == 0) return;
+    arrow::ArrayVector columns;
+    for (int i = 0; i < in->num_columns(); i++) columns.push_back(Required::column(in->column(i), *schema_->field(i)));
+    if (rows_ > 0 && pool_.bytes_allocated() > group_bytes_) {
+      ok(writer_->NewBufferedRowGroup());
+      rows_ = 0;
+    }
+    ok(writer_->WriteRecordBatch(*arrow::RecordBatch::Make(schema_, in->num_rows(), columns)));
+    rows_ += in->num_rows();
+  }
+
+  void finish() override {
+    ok(writer_->Close());
+    ok(out_->Close());
+  }
+
+private:
+  arrow::ProxyMemoryPool pool_; /* what this writer holds */
+  int64_t group_bytes_, rows_ = 0;
+  std::shared_ptr<SinkStream> out_;
+  std::shared_ptr<arrow::Schema> schema_;
+  std::unique_ptr<parquet::arrow::FileWriter> writer_;
+
+  std::shared_ptr<parquet::WriterProperties> properties(const bl_parquet_options &o) {
+    parquet::WriterProperties::Builder b;
+    b.memory_pool(&pool_);
+    b.created_by(std::string("bergline version ") + BL_VERSION + " (Arrow " + arrow::GetBuildInfo().version_string +
+                 ")");
+    b.compression(codec_of(o.codec));
+    if (o.level) b.compression_level(o.level);
+    b.enable_store_decimal_as_integer();
+    b.enable_page_checksum();
+    b.enable_write_page_index();
+    b.max_row_group_length(INT64_MAX / 2);
+    if (o.page_rows > 0) b.max_rows_per_page(o.page_rows);
+    if (o.n_key) {
+      parquet::FileEncryptionProperties::Builder e(
+          arrow::util::SecureString(std::string(static_cast<const char *>(o.key), o.n_key)));
+      if (o.n_aad)
+        e.aad_prefix(std::string(static_cast<const char *>(o.aad_prefix), o.n_aad))->disable_aad_prefix_storage();
+      b.encryption(e.build());
+    }
+    return b.build();
+  }
+
+  static std::shared_ptr<parquet::ArrowWriterProperties> arrow_properties() {
+    parquet::ArrowWriterProperties::Builder b;
+    return b.build();
+  }
+
+  static std::shared_ptr<const arrow::KeyValueMetadata> key_values(const bl_parquet_options &o) {
+    if (o.n_pairs == 0) return nullptr;
+    auto kv = std::make_shared<arrow::KeyValueMetadata>();
+    for (size_t i = 0; i < o.n_pairs; i++) kv->Append(o.pairs[2 * i], o.pairs[2 * i + 1]);
+    return kv;
+  }
+};
+
+} // namespace
+} // namespace bl
+
+extern "C" {
+
+bl_status bl_arrow_parquet_writer_with(bl_ctx *ctx, const bl_sink *sink, const struct ArrowSchema *schema,
+                                       const bl_parquet_options *o, bl_arrow_writer **out, bl_error *err) {
+  *out = nullptr;
+  return bl::guard(err, "Parquet", BL_USAGE,
+                   [&] { *out = new bl::ParquetWriter(ctx, *sink, schema, o ? *o : bl_parquet_options{}); });
+}
+
+bl_status bl_arrow_parquet_writer(bl_ctx *ctx, const bl_sink *sink, const struct ArrowSchema *schema,
+                                  bl_arrow_writer **out, bl_error *err) {
+  return bl_arrow_parquet_writer_with(ctx, sink, schema, nullptr, out, err);
+}
+
+int64_t bl_arrow_writer_bytes(const bl_arrow_writer *w) {
+  return w->bytes();
+}
+
+} // extern "C"
