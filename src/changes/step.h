@@ -1,0 +1,36 @@
+/* step.h: one comparison of two snapshots, metadata to events: diff, identity, join, and C4 for rows without ids. */
+#ifndef BL_CHANGES_STEP_H
+#define BL_CHANGES_STEP_H
+
+#include "changes/join.h"
+#include "changes/log.h"
+
+typedef struct bl_step_sink {
+  /* An event (ordinal not set). */
+  bl_status (*event)(void *user, const bl_event *e, bl_error *err);
+  /* Rows that only moved, by id or by value; NULL = not wanted. */
+  bl_status (*moved)(void *user, const bl_run *before, const bl_run *after, int64_t len, bl_error *err);
+  void *user;
+} bl_step_sink;
+
+typedef struct bl_stepper {
+  bl_ctx *ctx;
+  bl_table *t;
+  const bl_reading *reading;
+  bl_files *files;
+  bl_differ *differ;
+  const bl_schema *schema; /* of the range's end: C4 compares its columns */
+  const bl_idset *only;
+  bool nulls, check_replace;
+  bool warned_duplicate, warned_branches;
+} bl_stepper;
+
+/* *skipped: a proven replace, nothing was compared (C8). BL_BASIS_* are set but for gap and key. */
+bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot *to, bool is_replace, const bl_step_sink *sink,
+                      bool *skipped, bl_error *err) BL_CHECKED;
+
+/* Sorts rows by place and sets the hash of each over all wanted columns (C4's equality under one seed). */
+bl_status bl_hash_rows(const bl_reading *env, const bl_files *files, const bl_type *wanted, bl_hashed_row *rows, size_t n, uint64_t seed,
+                       bl_error *err) BL_CHECKED;
+
+#endif
