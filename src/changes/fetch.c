@@ -1,5 +1,5 @@
-/* fetch.c: see fetch.h. A job is the places of one file; inside it, row group by row group. Jobs of big files are split by row
- * groups' worth of places only through the number of files: the threads take files in turn. */
+/* fetch.c: see fetch.h. A job is the places of one file; inside it, row group by row group. Jobs of big files are split
+ * by row groups' worth of places only through the number of files: the threads take files in turn. */
 #include "changes/fetch.h"
 
 #include "base/pool.h"
@@ -36,8 +36,8 @@ static bl_status pass_on(void *user, struct ArrowArray *batch, const int64_t *po
 }
 
 /* Ranges of places [begin, end), all inside one group, counted from its first row. */
-static bl_status group_ranges(bl_ctx *ctx, const bl_place *p, size_t begin, size_t end, int64_t first, bl_row_range **out, size_t *n,
-                              bl_error *err) {
+static bl_status group_ranges(bl_ctx *ctx, const bl_place *p, size_t begin, size_t end, int64_t first,
+                              bl_row_range **out, size_t *n, bl_error *err) {
   size_t cap = 0;
   *out = NULL;
   *n = 0;
@@ -71,7 +71,9 @@ static bl_status fetch_groups(fetcher *f, const job *j, bl_open_file *open, cons
     bl_free(ctx, ranges);
     if (st != BL_OK) return st;
     at = end;
-    if (c.next != at) return bl_fail(err, BL_DAMAGED, "data file: %s: the reader gave another number of rows than asked for", open->entry->file.path.p);
+    if (c.next != at)
+      return bl_fail(err, BL_DAMAGED, "data file: %s: the reader gave another number of rows than asked for",
+                     open->entry->file.path.p);
   }
   if (at == j->end) return BL_OK;
   return bl_fail(err, BL_DAMAGED, "data file: %s: it has no row at position %lld (record_count in its manifest: %lld)",
@@ -91,8 +93,8 @@ static bl_status run_job(void *user, size_t i, bl_error *err) {
   return st;
 }
 
-bl_status bl_fetch_each(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places, size_t n,
-                        bl_fetch_visit visit, void *user, bl_error *err) {
+bl_status bl_fetch_each(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places,
+                        size_t n, bl_fetch_visit visit, void *user, bl_error *err) {
   bl_ctx *ctx = env->t->ctx;
   fetcher f = {.env = env, .files = files, .wanted = wanted, .places = places, .visit = visit, .user = user};
   bl_status st = BL_OK;
@@ -153,8 +155,8 @@ static bl_status take_over(keeper *k, bl_fetched *out, bl_error *err) {
   return BL_OK;
 }
 
-bl_status bl_fetch(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places, size_t n,
-                   bl_fetched *out, bl_error *err) {
+bl_status bl_fetch(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places,
+                   size_t n, bl_fetched *out, bl_error *err) {
   keeper k = {.ctx = env->t->ctx, .lock = PTHREAD_MUTEX_INITIALIZER};
   *out = (bl_fetched){.ctx = k.ctx};
   bl_status st = bl_fetch_each(env, files, wanted, places, n, keep_batch, &k, err);

@@ -1,4 +1,5 @@
-/* fetch.h: the values of rows picked by place. Each file is opened once and only the picked positions are decoded where the format can. */
+/* fetch.h: the values of rows picked by place. Each file is opened once and only the picked positions are decoded where
+ * the format can. */
 #ifndef BL_CHANGES_FETCH_H
 #define BL_CHANGES_FETCH_H
 
@@ -17,14 +18,15 @@ typedef struct bl_fetched {
   size_t n, cap;
 } bl_fetched;
 
-/* places: ascending by (file, pos), each once. BL_DAMAGED: a position beyond a file's rows. Runs on the ctx's threads. */
-bl_status bl_fetch(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places, size_t n,
-                   bl_fetched *out, bl_error *err) BL_CHECKED;
+/* places: ascending by (file, pos), each once. BL_DAMAGED: a position beyond a file's rows. Runs on the ctx's threads.
+ */
+bl_status bl_fetch(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places,
+                   size_t n, bl_fetched *out, bl_error *err) BL_CHECKED;
 void bl_fetched_dispose(bl_fetched *f);
-/* The same with a visitor for each batch instead of keeping them: first = index of the batch's first place. Called from several threads;
- * the batch is taken over. */
+/* The same with a visitor for each batch instead of keeping them: first = index of the batch's first place. Called from
+ * several threads; the batch is taken over. */
 typedef bl_status (*bl_fetch_visit)(void *user, struct ArrowArray *batch, size_t first, bl_error *err);
-bl_status bl_fetch_each(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places, size_t n,
-                        bl_fetch_visit visit, void *user, bl_error *err) BL_CHECKED;
+bl_status bl_fetch_each(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places,
+                        size_t n, bl_fetch_visit visit, void *user, bl_error *err) BL_CHECKED;
 
 #endif

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-void bl_files_init(bl_files *f, bl_ctx *ctx) { *f = (bl_files){.ctx = ctx}; }
+void bl_files_init(bl_files *f, bl_ctx *ctx) {
+  *f = (bl_files){.ctx = ctx};
+}
 
 void bl_files_dispose(bl_files *f) {
   bl_free(f->ctx, f->items);
@@ -24,7 +26,9 @@ typedef struct named {
   uint32_t number;
 } named;
 
-static int by_path(const void *a, const void *b) { return bl_str_cmp(((const named *)a)->path, ((const named *)b)->path); }
+static int by_path(const void *a, const void *b) {
+  return bl_str_cmp(((const named *)a)->path, ((const named *)b)->path);
+}
 
 bl_status bl_files_rank(bl_files *f, bl_error *err) {
   named *names = bl_alloc(f->ctx, f->n + 1, sizeof *names);

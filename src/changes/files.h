@@ -1,7 +1,7 @@
 /* files.h: the numbered file versions that runs and events point to.
  *
- * A version is a data file as one side of a comparison sees it (its first_row_id may differ between sides), with the basis on which rows
- * that left it are reported. Numbers are given once; ranks order versions by path. */
+ * A version is a data file as one side of a comparison sees it (its first_row_id may differ between sides), with the
+ * basis on which rows that left it are reported. Numbers are given once; ranks order versions by path. */
 #ifndef BL_CHANGES_FILES_H
 #define BL_CHANGES_FILES_H
 
@@ -10,7 +10,8 @@
 
 typedef struct bl_version {
   const bl_manifest_entry *entry;
-  uint8_t basis; /* BL_BASIS_EQUALITY_DELETE: rows of this number were taken by an equality delete; else BL_BASIS_ROW_ID */
+  uint8_t
+      basis; /* BL_BASIS_EQUALITY_DELETE: rows of this number were taken by an equality delete; else BL_BASIS_ROW_ID */
 } bl_version;
 
 typedef struct bl_files {
@@ -22,7 +23,8 @@ typedef struct bl_files {
 
 void bl_files_init(bl_files *f, bl_ctx *ctx);
 void bl_files_dispose(bl_files *f);
-bl_status bl_files_add(bl_files *f, const bl_manifest_entry *e, uint8_t basis, uint32_t *number, bl_error *err) BL_CHECKED;
+bl_status bl_files_add(bl_files *f, const bl_manifest_entry *e, uint8_t basis, uint32_t *number,
+                       bl_error *err) BL_CHECKED;
 /* Ranks of all versions so far (again after more were added: ranks may change, their order does not). */
 bl_status bl_files_rank(bl_files *f, bl_error *err) BL_CHECKED;
 

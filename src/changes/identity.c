@@ -48,7 +48,8 @@ static bl_status flush(run_buffer *b, bl_error *err) {
   bl_status st = BL_OK;
   pthread_mutex_lock(b->sink->lock);
   for (size_t i = 0; st == BL_OK && i < b->n; i++)
-    st = b->runs[i].id == BL_NONE ? bl_spool_add(b->sink->without_id, &b->runs[i], err) : bl_sorter_add(b->sink->with_id, &b->runs[i], err);
+    st = b->runs[i].id == BL_NONE ? bl_spool_add(b->sink->without_id, &b->runs[i], err)
+                                  : bl_sorter_add(b->sink->with_id, &b->runs[i], err);
   pthread_mutex_unlock(b->sink->lock);
   b->n = 0;
   return st;
@@ -70,25 +71,30 @@ static bl_status add_row(run_buffer *b, uint32_t file, int64_t id, int64_t seq, 
 }
 
 /* Rows [begin, end) of a file without stored lineage. */
-static bl_status add_rows(run_buffer *b, const bl_manifest_entry *e, uint32_t file, int64_t begin, int64_t end, bl_error *err) {
+static bl_status add_rows(run_buffer *b, const bl_manifest_entry *e, uint32_t file, int64_t begin, int64_t end,
+                          bl_error *err) {
   bool none = e->file.first_row_id == BL_NONE;
   while (begin < end) {
     int64_t n = end - begin > UINT32_MAX ? UINT32_MAX : end - begin;
     if (b->n == BUFFERED_RUNS) BL_TRY(flush(b, err));
-    b->runs[b->n++] = (bl_run){.id = none ? BL_NONE : e->file.first_row_id + begin, .seq = none ? BL_NONE : e->sequence_number, .pos = begin,
-                               .file = file, .len = (uint32_t)n};
+    b->runs[b->n++] = (bl_run){.id = none ? BL_NONE : e->file.first_row_id + begin,
+                               .seq = none ? BL_NONE : e->sequence_number,
+                               .pos = begin,
+                               .file = file,
+                               .len = (uint32_t)n};
     begin += n;
   }
   return BL_OK;
 }
 
 /* The same, of those rows only that have a wanted id. */
-static bl_status add_only(const collector *c, run_buffer *b, const bl_manifest_entry *e, uint32_t file, int64_t begin, int64_t end,
-                          bl_error *err) {
+static bl_status add_only(const collector *c, run_buffer *b, const bl_manifest_entry *e, uint32_t file, int64_t begin,
+                          int64_t end, bl_error *err) {
   if (!c->x->only) return add_rows(b, e, file, begin, end, err);
   if (e->file.first_row_id == BL_NONE) return c->x->nulls ? add_rows(b, e, file, begin, end, err) : BL_OK;
   int64_t id = e->file.first_row_id + begin, last = e->file.first_row_id + end - 1;
-  for (size_t i = bl_idset_lower(c->x->only, id); i < bl_idset_count(c->x->only) && bl_idset_at(c->x->only, i) <= last; i++) {
+  for (size_t i = bl_idset_lower(c->x->only, id); i < bl_idset_count(c->x->only) && bl_idset_at(c->x->only, i) <= last;
+       i++) {
     int64_t pos = bl_idset_at(c->x->only, i) - e->file.first_row_id;
     BL_TRY(add_row(b, file, bl_idset_at(c->x->only, i), e->sequence_number, pos, err));
   }
@@ -110,9 +116,12 @@ typedef struct side {
   int64_t first;
 } side;
 
-static uint32_t version_of(const side *s, int64_t i) { return s->by_equality && s->by_equality[i] ? s->file_equality : s->file; }
+static uint32_t version_of(const side *s, int64_t i) {
+  return s->by_equality && s->by_equality[i] ? s->file_equality : s->file;
+}
 
-static bl_status visit_stored(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first, bl_error *err) {
+static bl_status visit_stored(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
+                              bl_error *err) {
   side *s = user;
   bl_status st = BL_OK;
   const int64_t *ids = (const int64_t *)batch->children[0]->buffers[1] + batch->children[0]->offset;
@@ -154,7 +163,8 @@ static bl_status add_stored(side *s, size_t group, int64_t n, bl_error *err) {
 }
 
 /* Rows of a group whose byte is 1. */
-static bl_status add_group(side *s, size_t group, const uint8_t *rows, const uint8_t *by_equality, int64_t first, int64_t n, bl_error *err) {
+static bl_status add_group(side *s, size_t group, const uint8_t *rows, const uint8_t *by_equality, int64_t first,
+                           int64_t n, bl_error *err) {
   s->rows = rows;
   s->by_equality = by_equality;
   s->first = first;
@@ -218,12 +228,15 @@ static bl_status do_group(touched_work *w, size_t group, bl_error *err) {
   if (n == 0) return BL_OK;
   BL_TRY(fill_live(w, group, first, n, err));
   for (int64_t i = 0; i < n; i++) w->out[i] = w->live[0][i] & (uint8_t)!w->live[1][i];
-  if (w->t->old_entry) BL_TRY(add_group(&w->removed, group, w->out, w->t->new_entry ? w->by_position : NULL, first, n, err));
+  if (w->t->old_entry)
+    BL_TRY(add_group(&w->removed, group, w->out, w->t->new_entry ? w->by_position : NULL, first, n, err));
   for (int64_t i = 0; i < n; i++) w->out[i] = w->live[1][i] & (uint8_t)!w->live[0][i];
   return w->t->new_entry ? add_group(&w->added, group, w->out, NULL, first, n, err) : BL_OK;
 }
 
-static bool same_deletes(const bl_file_deletes *a, const bl_file_deletes *b) { return a->n_equality == 0 && b->n_equality == 0; }
+static bool same_deletes(const bl_file_deletes *a, const bl_file_deletes *b) {
+  return a->n_equality == 0 && b->n_equality == 0;
+}
 
 /* Which group may hold a difference of a kept file without equality deletes? */
 static bool group_differs(const touched_work *w, int64_t first, int64_t n) {
@@ -235,8 +248,10 @@ static bool group_differs(const touched_work *w, int64_t first, int64_t n) {
 
 static bl_status do_touched(touched_work *w, bl_error *err) {
   const bl_touched *t = w->t;
-  if (t->old_entry) BL_TRY(bl_deletes_positions(w->c->deletes, &t->old_entry->file, &t->old_deletes, &w->deleted[0], err));
-  if (t->new_entry) BL_TRY(bl_deletes_positions(w->c->deletes, &t->new_entry->file, &t->new_deletes, &w->deleted[1], err));
+  if (t->old_entry)
+    BL_TRY(bl_deletes_positions(w->c->deletes, &t->old_entry->file, &t->old_deletes, &w->deleted[0], err));
+  if (t->new_entry)
+    BL_TRY(bl_deletes_positions(w->c->deletes, &t->new_entry->file, &t->new_deletes, &w->deleted[1], err));
   bool kept = t->old_entry && t->new_entry;
   if (kept && same_deletes(&t->old_deletes, &t->new_deletes) && w->deleted[0] && w->deleted[1] &&
       bl_posset_equal(w->deleted[0], w->deleted[1]))
@@ -245,12 +260,14 @@ static bl_status do_touched(touched_work *w, bl_error *err) {
   BL_TRY(open_side(s, err));
   w->open = s->open;
   if (w->open->meta->rows != s->entry->file.record_count)
-    bl_warn(w->c->ctx, "data file: %s: it has %lld rows, record_count says %lld", s->entry->file.path.p, (long long)w->open->meta->rows,
-            (long long)s->entry->file.record_count);
-  bool plain = !w->deleted[0] && !w->deleted[1] && !kept && !s->lineage && t->old_deletes.n_equality + t->new_deletes.n_equality == 0;
+    bl_warn(w->c->ctx, "data file: %s: it has %lld rows, record_count says %lld", s->entry->file.path.p,
+            (long long)w->open->meta->rows, (long long)s->entry->file.record_count);
+  bool plain = !w->deleted[0] && !w->deleted[1] && !kept && !s->lineage &&
+               t->old_deletes.n_equality + t->new_deletes.n_equality == 0;
   if (plain) return add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err);
   for (size_t g = 0; g < w->open->meta->n_groups; g++)
-    if (group_differs(w, w->open->meta->groups[g].first_row, w->open->meta->groups[g].rows)) BL_TRY(do_group(w, g, err));
+    if (group_differs(w, w->open->meta->groups[g].first_row, w->open->meta->groups[g].rows))
+      BL_TRY(do_group(w, g, err));
   return BL_OK;
 }
 
@@ -263,7 +280,11 @@ static bl_status collect_item(void *user, size_t i, bl_error *err) {
   buffers[0].sink = &c->removed;
   buffers[1].sink = &c->added;
   buffers[0].n = buffers[1].n = 0;
-  w.removed = (side){.c = c, .b = &buffers[0], .entry = w.t->old_entry, .file = c->numbers[i].old, .file_equality = c->numbers[i].old_equality};
+  w.removed = (side){.c = c,
+                     .b = &buffers[0],
+                     .entry = w.t->old_entry,
+                     .file = c->numbers[i].old,
+                     .file_equality = c->numbers[i].old_equality};
   w.added = (side){.c = c, .b = &buffers[1], .entry = w.t->new_entry, .file = c->numbers[i].fresh};
   bl_status st = do_touched(&w, err);
   for (int k = 0; st == BL_OK && k < 2; k++) st = flush(&buffers[k], err);

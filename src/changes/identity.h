@@ -1,5 +1,6 @@
-/* identity.h: the rows that left and came between two snapshots, as runs with resolved lineage (docs/changelog.md C1, C2, "Identity first").
- * Ids and sequence numbers are arithmetic where a file stores none; else only those two columns are read, at the rows in question. */
+/* identity.h: the rows that left and came between two snapshots, as runs with resolved lineage (docs/changelog.md C1,
+ * C2, "Identity first"). Ids and sequence numbers are arithmetic where a file stores none; else only those two columns
+ * are read, at the rows in question. */
 #ifndef BL_CHANGES_IDENTITY_H
 #define BL_CHANGES_IDENTITY_H
 
@@ -25,8 +26,8 @@ typedef struct bl_identity {
 /* Rows of all touched files of a diff, the sorters finished; runs on the ctx's threads. Files are ranked here. */
 bl_status bl_identity_collect(const bl_identity *x, const bl_diff *d, bl_row_sets *out, bl_error *err) BL_CHECKED;
 
-/* C8, what is left of it to footers: do the added files store both lineage columns without nulls, within the bounds of the removed
- * files' rows? */
+/* C8, what is left of it to footers: do the added files store both lineage columns without nulls, within the bounds of
+ * the removed files' rows? */
 bl_status bl_identity_proves_replace(const bl_identity *x, const bl_diff *d, bool *proven, bl_error *err) BL_CHECKED;
 
 #endif

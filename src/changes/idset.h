@@ -13,8 +13,12 @@ typedef struct bl_idset {
 /* Copies, sorts, drops repetitions. */
 bl_status bl_idset_init(bl_idset *s, bl_ctx *ctx, const int64_t *ids, size_t n, bl_error *err) BL_CHECKED;
 void bl_idset_dispose(bl_idset *s);
-static inline size_t bl_idset_count(const bl_idset *s) { return s->n; }
-static inline int64_t bl_idset_at(const bl_idset *s, size_t i) { return s->ids[i]; }
+static inline size_t bl_idset_count(const bl_idset *s) {
+  return s->n;
+}
+static inline int64_t bl_idset_at(const bl_idset *s, size_t i) {
+  return s->ids[i];
+}
 /* Index of the first id >= x; n where there is none. */
 size_t bl_idset_lower(const bl_idset *s, int64_t x);
 bool bl_idset_has(const bl_idset *s, int64_t x);

@@ -32,7 +32,7 @@ typedef struct bl_join_sink {
 bl_status bl_join_runs(bl_ctx *ctx, bl_sorter *removed, bl_sorter *added, const uint32_t *rank,
                        const bl_join_sink *sink, bl_error *err) BL_CHECKED;
 
-/* ---- rows matched by hash: C4 (values) and C14 (keys) ---- */
+/* ---- rows matched by hash: C4 (values), and for C14 (keys.h) ---- */
 #include "rows/key.h"
 typedef struct bl_hashed_row {
   bl_hash128 hash;
@@ -51,12 +51,5 @@ bl_status bl_match_values(bl_hashed_row *removed, size_t n_removed, bl_hashed_ro
                                                bl_error *err),
                           bl_status (*rest)(void *user, int side, const bl_hashed_row *row, bl_error *err), void *user,
                           bl_error *err) BL_CHECKED;
-
-/* C14 within one group (one ordinal, or the whole net): keys that stand once on each side are paired; a key that is not
- * unique on a side stays unpaired, counted in *not_unique where it stands on both sides. Arrays are reordered. */
-bl_status bl_match_keys(bl_hashed_row *deleted, size_t n_deleted, bl_hashed_row *inserted, size_t n_inserted,
-                        bl_status (*matched)(void *user, const bl_hashed_row *before, const bl_hashed_row *after,
-                                             bl_error *err),
-                        void *user, int64_t *not_unique, bl_error *err) BL_CHECKED;
 
 #endif

@@ -37,7 +37,8 @@ static bool group_bounds(const bl_open_file *f, size_t g, int k, int64_t *lo, in
 }
 
 /* Take one file's bounds in; stored: both columns must be stored without nulls. *ok false: cannot tell. */
-static bl_status add_file(const bl_identity *x, const bl_manifest_entry *e, bool stored, bounds *b, bool *ok, bl_error *err) {
+static bl_status add_file(const bl_identity *x, const bl_manifest_entry *e, bool stored, bounds *b, bool *ok,
+                          bl_error *err) {
   bl_open_file *f;
   if (e->file.first_row_id == BL_NONE) {
     b->ids = false;
@@ -68,6 +69,7 @@ bl_status bl_identity_proves_replace(const bl_identity *x, const bl_diff *d, boo
   for (size_t i = 0; ok && i < d->n; i++)
     if (d->items[i].new_entry) BL_TRY(add_file(x, d->items[i].new_entry, true, &is, &ok, err));
   if (!ok) return BL_OK;
-  *proven = !is.any || (was.any && is.lo[0] >= was.lo[0] && is.hi[0] <= was.hi[0] && is.lo[1] >= was.lo[1] && is.hi[1] <= was.hi[1]);
+  *proven = !is.any || (was.any && is.lo[0] >= was.lo[0] && is.hi[0] <= was.hi[0] && is.lo[1] >= was.lo[1] &&
+                        is.hi[1] <= was.hi[1]);
   return BL_OK;
 }

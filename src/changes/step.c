@@ -23,7 +23,8 @@ typedef struct comparison {
 
 /* ---- C4 ---- */
 
-static bl_status hold_rows(comparison *c, int side, int64_t id, int64_t seq, int64_t pos, uint32_t file, uint32_t len, bl_error *err) {
+static bl_status hold_rows(comparison *c, int side, int64_t id, int64_t seq, int64_t pos, uint32_t file, uint32_t len,
+                           bl_error *err) {
   left_over *l = &c->left[side];
   for (uint32_t i = 0; i < len; i++) {
     BL_TRY(bl_grow(c->s->ctx, &l->rows, &l->cap, l->n, sizeof *l->rows, err));
@@ -38,7 +39,8 @@ static bl_status hold_nulls(comparison *c, int side, bl_spool *s, bl_error *err)
   for (int64_t at = 0;; at += (int64_t)n) {
     BL_TRY(bl_spool_read(s, at, runs, BL_LEN(runs), &n, err));
     if (n == 0) return BL_OK;
-    for (size_t i = 0; i < n; i++) BL_TRY(hold_rows(c, side, BL_NONE, BL_NONE, runs[i].pos, runs[i].file, runs[i].len, err));
+    for (size_t i = 0; i < n; i++)
+      BL_TRY(hold_rows(c, side, BL_NONE, BL_NONE, runs[i].pos, runs[i].file, runs[i].len, err));
   }
 }
 
@@ -74,8 +76,8 @@ static bl_status hash_batch(void *user, struct ArrowArray *batch, size_t first, 
   return st;
 }
 
-bl_status bl_hash_rows(const bl_reading *env, const bl_files *files, const bl_type *wanted, bl_hashed_row *rows, size_t n, uint64_t seed,
-                       bl_error *err) {
+bl_status bl_hash_rows(const bl_reading *env, const bl_files *files, const bl_type *wanted, bl_hashed_row *rows,
+                       size_t n, uint64_t seed, bl_error *err) {
   bl_ctx *ctx = env->t->ctx;
   struct ArrowSchema schema = {0};
   bl_place *places = bl_alloc(ctx, n + 1, sizeof *places);
@@ -91,7 +93,9 @@ bl_status bl_hash_rows(const bl_reading *env, const bl_files *files, const bl_ty
   return st;
 }
 
-static bl_run run_of(const bl_hashed_row *r) { return (bl_run){.id = r->id, .seq = r->seq, .pos = r->pos, .file = r->file, .len = 1}; }
+static bl_run run_of(const bl_hashed_row *r) {
+  return (bl_run){.id = r->id, .seq = r->seq, .pos = r->pos, .file = r->file, .len = 1};
+}
 
 static bl_status value_matched(void *user, const bl_hashed_row *before, const bl_hashed_row *after, bl_error *err) {
   comparison *c = user;
@@ -102,7 +106,8 @@ static bl_status value_matched(void *user, const bl_hashed_row *before, const bl
 
 static uint8_t basis_of(const comparison *c, const bl_event *e) {
   int64_t id = bl_event_id(e);
-  if (e->type == BL_DELETE && c->s->files->items[e->before_file].basis == BL_BASIS_EQUALITY_DELETE) return BL_BASIS_EQUALITY_DELETE;
+  if (e->type == BL_DELETE && c->s->files->items[e->before_file].basis == BL_BASIS_EQUALITY_DELETE)
+    return BL_BASIS_EQUALITY_DELETE;
   return id == BL_NONE ? BL_BASIS_VALUE : BL_BASIS_ROW_ID;
 }
 
@@ -113,9 +118,15 @@ static bl_status pass_event(comparison *c, const bl_event *e, bl_error *err) {
 }
 
 static bl_status value_rest(void *user, int side, const bl_hashed_row *r, bl_error *err) {
-  bl_event e = {.before_id = BL_NONE, .after_id = BL_NONE, .before_seq = BL_NONE, .after_seq = BL_NONE, .before_file = BL_NO_FILE,
-                .after_file = BL_NO_FILE, .len = 1};
-  if (side == 0) e.type = BL_DELETE, e.before_id = r->id, e.before_seq = r->seq, e.before_pos = r->pos, e.before_file = r->file;
+  bl_event e = {.before_id = BL_NONE,
+                .after_id = BL_NONE,
+                .before_seq = BL_NONE,
+                .after_seq = BL_NONE,
+                .before_file = BL_NO_FILE,
+                .after_file = BL_NO_FILE,
+                .len = 1};
+  if (side == 0)
+    e.type = BL_DELETE, e.before_id = r->id, e.before_seq = r->seq, e.before_pos = r->pos, e.before_file = r->file;
   else e.type = BL_INSERT, e.after_id = r->id, e.after_seq = r->seq, e.after_pos = r->pos, e.after_file = r->file;
   return pass_event(user, &e, err);
 }
@@ -125,7 +136,8 @@ static bl_status match_left_over(comparison *c, bl_error *err) {
   uint64_t seed;
   bl_random(s->ctx, &seed, sizeof seed);
   if (c->left[0].n && c->left[1].n)
-    for (int k = 0; k < 2; k++) BL_TRY(bl_hash_rows(s->reading, s->files, &s->schema->root, c->left[k].rows, c->left[k].n, seed, err));
+    for (int k = 0; k < 2; k++)
+      BL_TRY(bl_hash_rows(s->reading, s->files, &s->schema->root, c->left[k].rows, c->left[k].n, seed, err));
   else if (c->left[0].n + c->left[1].n == 0) return BL_OK;
   else { /* nothing to compare with */
     for (int k = 0; k < 2; k++) {
@@ -134,7 +146,8 @@ static bl_status match_left_over(comparison *c, bl_error *err) {
     }
     return BL_OK;
   }
-  return bl_match_values(c->left[0].rows, c->left[0].n, c->left[1].rows, c->left[1].n, s->files->rank, value_matched, value_rest, c, err);
+  return bl_match_values(c->left[0].rows, c->left[0].n, c->left[1].rows, c->left[1].n, s->files->rank, value_matched,
+                         value_rest, c, err);
 }
 
 /* ---- C2 ---- */
@@ -142,7 +155,8 @@ static bl_status match_left_over(comparison *c, bl_error *err) {
 static bl_status on_event(void *user, const bl_event *e, bl_error *err) {
   comparison *c = user;
   if (!c->hold || e->type == BL_UPDATE) return pass_event(c, e, err);
-  if (e->type == BL_DELETE) return hold_rows(c, 0, e->before_id, e->before_seq, e->before_pos, e->before_file, e->len, err);
+  if (e->type == BL_DELETE)
+    return hold_rows(c, 0, e->before_id, e->before_seq, e->before_pos, e->before_file, e->len, err);
   return hold_rows(c, 1, e->after_id, e->after_seq, e->after_pos, e->after_file, e->len, err);
 }
 
@@ -155,23 +169,30 @@ static void on_duplicate(void *user, int64_t id) {
   comparison *c = user;
   if (c->s->warned_duplicate) return;
   c->s->warned_duplicate = true;
-  bl_warn(c->s->ctx, "changes: _row_id %lld is there twice among the rows that came or went: the table's lineage is broken", (long long)id);
+  bl_warn(c->s->ctx,
+          "changes: _row_id %lld is there twice among the rows that came or went: the table's lineage is broken",
+          (long long)id);
 }
 
-static bl_status on_same_values(void *user, uint32_t before_file, int64_t before_pos, uint32_t after_file, int64_t after_pos, bool *out,
-                                bl_error *err) {
+static bl_status on_same_values(void *user, uint32_t before_file, int64_t before_pos, uint32_t after_file,
+                                int64_t after_pos, bool *out, bl_error *err) {
   comparison *c = user;
   bl_hashed_row rows[2] = {{.file = before_file, .pos = before_pos}, {.file = after_file, .pos = after_pos}};
   uint64_t seed;
   bl_random(c->s->ctx, &seed, sizeof seed);
-  for (int i = 0; i < 2; i++) BL_TRY(bl_hash_rows(c->s->reading, c->s->files, &c->s->schema->root, &rows[i], 1, seed, err));
+  for (int i = 0; i < 2; i++)
+    BL_TRY(bl_hash_rows(c->s->reading, c->s->files, &c->s->schema->root, &rows[i], 1, seed, err));
   *out = bl_hash128_eq(rows[0].hash, rows[1].hash);
   return BL_OK;
 }
 
 static bl_status compare_rows(comparison *c, bl_row_sets *sets, bl_error *err) {
   c->hold = bl_spool_count(sets->removed_null) > 0 || bl_spool_count(sets->added_null) > 0;
-  bl_join_sink js = {.event = on_event, .moved = c->sink->moved ? on_moved : NULL, .same_values = on_same_values, .duplicate = on_duplicate, .user = c};
+  bl_join_sink js = {.event = on_event,
+                     .moved = c->sink->moved ? on_moved : NULL,
+                     .same_values = on_same_values,
+                     .duplicate = on_duplicate,
+                     .user = c};
   BL_TRY(bl_join_runs(c->s->ctx, sets->removed, sets->added, c->s->files->rank, &js, err));
   if (!c->hold) return BL_OK;
   BL_TRY(hold_nulls(c, 0, sets->removed_null, err));
@@ -179,8 +200,8 @@ static bl_status compare_rows(comparison *c, bl_row_sets *sets, bl_error *err) {
   return match_left_over(c, err);
 }
 
-bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot *to, bool is_replace, const bl_step_sink *sink,
-                      bool *skipped, bl_error *err) {
+bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot *to, bool is_replace,
+                      const bl_step_sink *sink, bool *skipped, bl_error *err) {
   bl_diff d;
   bl_row_sets sets = {0};
   comparison c = {.s = s, .sink = sink};
@@ -189,8 +210,12 @@ bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot 
   BL_TRY(bl_differ_run(s->differ, from, to, &d, err));
   if (d.ids_differ && !s->warned_branches) {
     s->warned_branches = true;
-    bl_warn(s->ctx, "changes: the two snapshots lie on branches that diverged over an upgrade: row ids of the one do not join those of the other");
+    bl_warn(s->ctx, "changes: the two snapshots lie on branches that diverged over an upgrade: row ids of the one do "
+                    "not join those of the other");
   }
+  bool removes = false;
+  for (size_t i = 0; !removes && i < d.n; i++) removes = d.items[i].old_entry != NULL;
+  if (s->removals_only && !removes) return BL_OK;
   if (is_replace && !s->check_replace) {
     *skipped = d.metadata_proves_replace;
     if (!*skipped && d.may_prove_replace) BL_TRY(bl_identity_proves_replace(&id, &d, skipped, err));

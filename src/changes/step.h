@@ -2,8 +2,8 @@
 #ifndef BL_CHANGES_STEP_H
 #define BL_CHANGES_STEP_H
 
+#include "changes/feed.h"
 #include "changes/join.h"
-#include "changes/log.h"
 
 typedef struct bl_step_sink {
   /* An event (ordinal not set). */
@@ -22,15 +22,16 @@ typedef struct bl_stepper {
   const bl_schema *schema; /* of the range's end: C4 compares its columns */
   const bl_idset *only;
   bool nulls, check_replace;
+  bool removals_only; /* steps that only add files are passed over */
   bool warned_duplicate, warned_branches;
 } bl_stepper;
 
 /* *skipped: a proven replace, nothing was compared (C8). BL_BASIS_* are set but for gap and key. */
-bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot *to, bool is_replace, const bl_step_sink *sink,
-                      bool *skipped, bl_error *err) BL_CHECKED;
+bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot *to, bool is_replace,
+                      const bl_step_sink *sink, bool *skipped, bl_error *err) BL_CHECKED;
 
 /* Sorts rows by place and sets the hash of each over all wanted columns (C4's equality under one seed). */
-bl_status bl_hash_rows(const bl_reading *env, const bl_files *files, const bl_type *wanted, bl_hashed_row *rows, size_t n, uint64_t seed,
-                       bl_error *err) BL_CHECKED;
+bl_status bl_hash_rows(const bl_reading *env, const bl_files *files, const bl_type *wanted, bl_hashed_row *rows,
+                       size_t n, uint64_t seed, bl_error *err) BL_CHECKED;
 
 #endif

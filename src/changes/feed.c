@@ -1,0 +1,304 @@
+/* feed.c: see feed.h. Stages, each from one spool to the next:
+ *   steps (or the net comparison) -> ordinals and commits of a net -> pairs by key -> the order of the output. */
+#include "changes/feed.h"
+
+#include "changes/attribution.h"
+#include "changes/keys.h"
+#include "changes/step.h"
+#include "scan/columns.h"
+
+typedef struct feeding {
+  bl_feed *f;
+  const bl_feed_options *o;
+  bl_stepper stepper;
+  bl_spool *out;
+  const bl_step *step; /* at hand; NULL: the net comparison */
+  uint32_t ordinal;
+  int64_t step_events;
+  const bl_snapshot *equality_seen;
+} feeding;
+
+/* ---- C15 ---- */
+
+static bl_str writer_of(const bl_snapshot *s) {
+  static const char *const keys[] = {"engine-name",  "app-name",       "spark.app.id",
+                                     "flink.job-id", "trino_query_id", "app-id"};
+  for (size_t i = 0; s && i < BL_LEN(keys); i++) {
+    bl_str v = bl_pairs_get(&s->summary, keys[i]);
+    if (v.p) return i == 2 ? BL_STR("spark") : i == 3 ? BL_STR("flink") : i == 4 ? BL_STR("trino") : v;
+  }
+  return BL_STR("an unnamed engine");
+}
+
+/* Once a writer and kind. */
+static bl_status broken(feeding *x, const bl_snapshot *s, const char *what, bl_error *err) {
+  bl_str writer = writer_of(s);
+  bl_str line = bl_arena_printf(x->f->arena, "changes: identity broken: %s (written by %.*s, first in snapshot %lld)",
+                                what, BL_STR_ARG(writer), s ? (long long)s->id : 0);
+  if (!line.p) return bl_nomem(err);
+  if (x->o->fail_on_broken) x->f->found = true;
+  for (size_t i = 0; i < x->f->n_said; i++)
+    if (bl_str_eq(x->f->said[i].writer, writer) && x->f->said[i].what == what) return BL_OK;
+  BL_TRY(bl_grow(x->f->ctx, &x->f->said, &x->f->cap_said, x->f->n_said, sizeof *x->f->said, err));
+  x->f->said[x->f->n_said++] = (bl_said){writer, what};
+  bl_warn(x->f->ctx, "%s", line.p);
+  return BL_OK;
+}
+
+static const char by_equality[] = "rows were deleted by equality deletes, which end their _row_id";
+static const char by_upsert[] = "updates arrived as DELETE and INSERT of one key";
+static const char by_replace[] = "a replace snapshot changed rows or lost their ids";
+
+/* ---- steps ---- */
+
+static bl_status take_event(void *user, const bl_event *e, bl_error *err) {
+  feeding *x = user;
+  bl_event out = *e;
+  out.ordinal = x->ordinal;
+  x->step_events++;
+  if (e->basis == BL_BASIS_EQUALITY_DELETE && x->step && x->equality_seen != x->step->to) {
+    x->equality_seen = x->step->to;
+    BL_TRY(broken(x, x->step->to, by_equality, err));
+  }
+  if (x->step && x->step->gap) out.basis = BL_BASIS_GAP;
+  return bl_spool_add(x->out, &out, err);
+}
+
+static bl_status run_step(feeding *x, const bl_step *st, bl_error *err) {
+  bl_step_sink sink = {take_event, NULL, x};
+  bool skipped, replace = !st->gap && st->from && bl_str_is(bl_snapshot_operation(st->to), "replace");
+  x->step = st;
+  x->step_events = 0;
+  BL_TRY(bl_step_run(&x->stepper, st->from, st->to, replace, &sink, &skipped, err));
+  if (!replace || x->step_events == 0) return BL_OK;
+  bl_warn(x->f->ctx, "changes: snapshot %lld calls itself a replace, but rows changed in it", (long long)st->to->id);
+  if (x->o->check_replace) x->f->found = true;
+  return broken(x, st->to, by_replace, err);
+}
+
+static bl_status run_log(feeding *x, bl_error *err) {
+  for (size_t i = 0; i < x->f->range.n_steps; i++) {
+    x->ordinal = (uint32_t)i;
+    BL_TRY(run_step(x, &x->f->range.steps[i], err));
+    BL_TRY(bl_progress(x->f->ctx, "comparing snapshots", (int64_t)i + 1, (int64_t)x->f->range.n_steps, err));
+  }
+  return BL_OK;
+}
+
+/* ---- net (C7) ---- */
+
+static uint32_t ordinal_of_seq(const bl_range *r, int64_t seq) {
+  uint32_t last = r->n_steps ? (uint32_t)r->n_steps - 1 : 0;
+  if (!r->related || seq == BL_NONE) return last;
+  size_t lo = 0, hi = r->n_steps;
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    if (r->steps[mid].to->sequence_number < seq) lo = mid + 1;
+    else hi = mid;
+  }
+  if (lo < r->n_steps && r->steps[lo].to->sequence_number == seq) return (uint32_t)lo;
+  bool gap = r->n_steps > 0 && (r->steps[0].gap || r->cut);
+  return gap && lo == 0 ? 0 : last;
+}
+
+static bl_status want_removals(bl_spool *in, bl_removals *r, bl_error *err) {
+  bl_event events[128];
+  size_t n;
+  for (int64_t at = 0;; at += (int64_t)n) {
+    BL_TRY(bl_spool_read(in, at, events, BL_LEN(events), &n, err));
+    if (n == 0) return BL_OK;
+    for (size_t i = 0; i < n; i++)
+      if (events[i].type == BL_DELETE) BL_TRY(bl_removals_want(r, &events[i], err));
+  }
+}
+
+/* A DELETE run is cut where its rows were removed by different snapshots. */
+static bl_status put_deleted(feeding *x, const bl_removals *r, const bl_event *e, bl_error *err) {
+  for (uint32_t i = 0; i < e->len;) {
+    bl_event part = *e;
+    part.ordinal = bl_removals_ordinal(r, e, i);
+    part.before_pos += i;
+    if (part.before_id != BL_NONE) part.before_id += i;
+    uint32_t n = 1;
+    while (i + n < e->len && bl_removals_ordinal(r, e, i + n) == part.ordinal) n++;
+    part.len = n;
+    BL_TRY(bl_spool_add(x->out, &part, err));
+    i += n;
+  }
+  return BL_OK;
+}
+
+static bl_status put_attributed(feeding *x, bl_spool *in, const bl_removals *r, bl_error *err) {
+  bl_event events[128];
+  size_t n;
+  for (int64_t at = 0;; at += (int64_t)n) {
+    BL_TRY(bl_spool_read(in, at, events, BL_LEN(events), &n, err));
+    if (n == 0) return BL_OK;
+    for (size_t i = 0; i < n; i++) {
+      bl_event *e = &events[i];
+      if (e->type == BL_DELETE && x->f->range.related) {
+        BL_TRY(put_deleted(x, r, e, err));
+        continue;
+      }
+      e->ordinal = e->type == BL_DELETE ? 0 : ordinal_of_seq(&x->f->range, e->after_seq);
+      BL_TRY(bl_spool_add(x->out, e, err));
+    }
+  }
+}
+
+static bl_status attribute(feeding *x, bl_spool *in, bl_error *err) {
+  bl_removals *r;
+  BL_TRY(bl_removals_new(x->f->ctx, &x->f->files, &r, err));
+  bl_status st = BL_OK;
+  if (x->f->range.related) {
+    st = want_removals(in, r, err);
+    bl_stepper s = x->stepper;
+    s.check_replace = false;
+    if (st == BL_OK) st = bl_removals_follow(r, &s, &x->f->range, err);
+  }
+  if (st == BL_OK) st = put_attributed(x, in, r, err);
+  bl_removals_free(r);
+  return st;
+}
+
+static bl_status run_net(feeding *x, bl_error *err) {
+  bl_step_sink sink = {take_event, NULL, x};
+  bl_spool *found = NULL, *out = x->out;
+  bool skipped;
+  const bl_range *r = &x->f->range;
+  if (r->from == r->to || !r->to) return BL_OK;
+  bl_status st = bl_spool_new(x->f->ctx, sizeof(bl_event), x->f->ctx->o.memory_budget / 8, &found, err);
+  x->out = found;
+  if (st == BL_OK) st = bl_step_run(&x->stepper, r->from, r->to, false, &sink, &skipped, err);
+  x->out = out;
+  if (st == BL_OK) st = attribute(x, found, err);
+  bl_spool_free(found);
+  return st;
+}
+
+/* ---- keys and order ---- */
+
+static bl_status name_upserts(feeding *x, bl_spool *events, bl_error *err) {
+  bl_event e[128];
+  size_t n;
+  uint32_t last = UINT32_MAX;
+  for (int64_t at = 0;; at += (int64_t)n) {
+    BL_TRY(bl_spool_read(events, at, e, BL_LEN(e), &n, err));
+    if (n == 0) return BL_OK;
+    for (size_t i = 0; i < n; i++) {
+      if (e[i].basis != BL_BASIS_KEY || e[i].ordinal == last) continue;
+      last = e[i].ordinal;
+      BL_TRY(broken(x, bl_feed_commit(x->f, last), by_upsert, err));
+    }
+  }
+}
+
+static bl_status pair_keys(feeding *x, bl_spool **events, bl_error *err) {
+  bl_columns c;
+  bl_spool *out;
+  int64_t pairs, not_unique;
+  bl_columns_init(&c, x->f->arena, x->f->t->metadata, x->f->range.schema);
+  for (size_t i = 0; i < x->o->n_key; i++) BL_TRY(bl_columns_add_id(&c, x->o->key_ids[i], err));
+  BL_TRY(bl_spool_new(x->f->ctx, sizeof(bl_event), x->f->ctx->o.memory_budget / 8, &out, err));
+  bl_status st = bl_pair_by_key(x->f->ctx, &x->f->reading, &x->f->files, &c.wanted, x->f->net, *events, out, &pairs,
+                                &not_unique, err);
+  if (st != BL_OK) {
+    bl_spool_free(out);
+    return st;
+  }
+  bl_spool_free(*events);
+  *events = out;
+  if (not_unique)
+    bl_warn(x->f->ctx,
+            "changes: %lld keys are not unique among the deleted or inserted rows: left as DELETE and INSERT",
+            (long long)not_unique);
+  return pairs && !x->f->net ? name_upserts(x, out, err) : BL_OK;
+}
+
+static uint32_t file_of(const bl_event *e) {
+  return e->after_file != BL_NO_FILE ? e->after_file : e->before_file;
+}
+static int64_t pos_of(const bl_event *e) {
+  return e->after_file != BL_NO_FILE ? e->after_pos : e->before_pos;
+}
+
+static int output_order(const void *a, const void *b, void *user) {
+  const bl_event *x = a, *y = b;
+  const uint32_t *rank = user;
+  if (x->ordinal != y->ordinal) return x->ordinal < y->ordinal ? -1 : 1;
+  int64_t i = bl_event_id(x), j = bl_event_id(y);
+  if (i != j) {
+    if (i == BL_NONE || j == BL_NONE) return i == BL_NONE ? 1 : -1;
+    return i < j ? -1 : 1;
+  }
+  uint32_t f = rank[file_of(x)], g = rank[file_of(y)];
+  if (f != g) return f < g ? -1 : 1;
+  if (pos_of(x) != pos_of(y)) return pos_of(x) < pos_of(y) ? -1 : 1;
+  return (x->type > y->type) - (x->type < y->type);
+}
+
+static bl_status put_in_order(feeding *x, bl_spool *in, bl_error *err) {
+  bl_event events[128];
+  size_t n;
+  bl_feed *f = x->f;
+  BL_TRY(bl_files_rank(&f->files, err));
+  BL_TRY(bl_sorter_new(f->ctx, sizeof(bl_event), f->ctx->o.memory_budget / 6, output_order, f->files.rank, &f->events,
+                       err));
+  for (int64_t at = 0;; at += (int64_t)n) {
+    BL_TRY(bl_spool_read(in, at, events, BL_LEN(events), &n, err));
+    if (n == 0) break;
+    for (size_t i = 0; i < n; i++) {
+      f->rows += (int64_t)events[i].len * (events[i].type == BL_UPDATE ? 2 : 1);
+      BL_TRY(bl_sorter_add(f->events, &events[i], err));
+    }
+  }
+  return bl_sorter_finish(f->events, err);
+}
+
+static bl_status run_stages(feeding *x, bl_error *err) {
+  bl_spool *events = NULL;
+  BL_TRY(bl_spool_new(x->f->ctx, sizeof(bl_event), x->f->ctx->o.memory_budget / 8, &events, err));
+  x->out = events;
+  bl_status st = x->f->net ? run_net(x, err) : run_log(x, err);
+  if (st == BL_OK && x->o->n_key) st = pair_keys(x, &events, err);
+  if (st == BL_OK) st = put_in_order(x, events, err);
+  bl_spool_free(events);
+  return st;
+}
+
+bl_status bl_feed_run(bl_feed *f, bl_table *t, const bl_feed_options *o, bl_error *err) {
+  f->ctx = t->ctx;
+  f->t = t;
+  f->net = o->range.net;
+  bl_files_init(&f->files, t->ctx);
+  BL_TRY(bl_arena_new(t->ctx, &f->arena, err));
+  BL_TRY(bl_range_resolve(t, &o->range, f->arena, &f->range, err));
+  BL_TRY(bl_reading_init(&f->reading, t, err));
+  BL_TRY(bl_differ_new(t, &f->differ, err));
+  feeding x = {.f = f, .o = o};
+  x.stepper = (bl_stepper){.ctx = t->ctx,
+                           .t = t,
+                           .reading = &f->reading,
+                           .files = &f->files,
+                           .differ = f->differ,
+                           .schema = f->range.schema,
+                           .only = o->only,
+                           .nulls = o->nulls,
+                           .check_replace = o->check_replace};
+  return run_stages(&x, err);
+}
+
+void bl_feed_dispose(bl_feed *f) {
+  if (!f->ctx) return;
+  bl_sorter_free(f->events);
+  bl_differ_free(f->differ);
+  bl_files_dispose(&f->files);
+  bl_reading_dispose(&f->reading);
+  bl_free(f->ctx, f->said);
+  bl_arena_free(f->arena);
+  *f = (bl_feed){0};
+}
+
+const bl_snapshot *bl_feed_commit(const bl_feed *f, uint32_t ordinal) {
+  return f->range.related && ordinal < f->range.n_steps ? f->range.steps[ordinal].to : f->range.to;
+}

@@ -1,0 +1,53 @@
+/* feed.h: all events of a range, in output order, before any payload is read (docs/changelog.md C1-C10, C12-C15). */
+#ifndef BL_CHANGES_FEED_H
+#define BL_CHANGES_FEED_H
+
+#include "changes/diff.h"
+#include "changes/files.h"
+#include "changes/identity.h"
+#include "changes/range.h"
+
+typedef struct bl_feed_options {
+  bl_range_options range;
+  const int32_t *key_ids; /* C14: top-level or nested columns of the range's schema; n_key 0 = none */
+  size_t n_key;
+  bool check_replace, fail_on_broken;
+  const bl_idset *only; /* history: rows with these ids */
+  bool nulls;           /* with `only`: rows without id too */
+} bl_feed_options;
+
+/* A warning of C15 that was given: once a writer and kind. */
+typedef struct bl_said {
+  bl_str writer;
+  const char *what;
+} bl_said;
+
+typedef struct bl_feed {
+  bl_ctx *ctx;
+  bl_table *t;
+  bl_arena *arena;
+  bl_reading reading;
+  bl_files files;
+  bl_differ *differ;
+  bl_range range;
+  bool net;
+  bl_sorter *events; /* finished: bl_event by (ordinal, id of the event's row with nulls last, path, position) */
+  int64_t rows;      /* images in all */
+  bl_said *said;
+  size_t n_said, cap_said;
+  bool found; /* C8 with check_replace, C15 with fail_on_broken */
+} bl_feed;
+
+/* feed must be zeroed; bl_feed_dispose also after a failure. BL_USAGE, BL_NOT_FOUND of the range; BL_DAMAGED … of
+ * reading. */
+bl_status bl_feed_run(bl_feed *feed, bl_table *t, const bl_feed_options *o, bl_error *err) BL_CHECKED;
+void bl_feed_dispose(bl_feed *feed);
+
+/* The snapshot that an ordinal stands for. */
+const bl_snapshot *bl_feed_commit(const bl_feed *feed, uint32_t ordinal);
+/* Of the after image, else of the before image. */
+static inline int64_t bl_event_id(const bl_event *e) {
+  return e->after_file != BL_NO_FILE ? e->after_id : e->before_id;
+}
+
+#endif
