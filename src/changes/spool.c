@@ -1,0 +1,109 @@
+/* spool.c: bl_spool of events.h, and the temporary files that it and the sorter share. */
+#include "changes/spool_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+bl_status bl_temp_open(bl_ctx *ctx, int *fd, bl_error *err) {
+  char *path = bl_asprintf(ctx, "%s/bergline-XXXXXX", ctx->o.temp_dir);
+  if (!path) return bl_nomem(err);
+  *fd = mkostemp(path, O_CLOEXEC);
+  bl_status st = BL_OK;
+  if (*fd < 0) st = bl_fail(err, BL_IO, "temporary file: %s: %s", path, strerror(errno));
+  else unlink(path);
+  bl_free(ctx, path);
+  return st;
+}
+
+bl_status bl_temp_write(bl_ctx *ctx, int fd, int64_t at, const void *p, size_t n, bl_error *err) {
+  const char *from = p;
+  while (n > 0) {
+    ssize_t k = pwrite(fd, from, n, at);
+    if (k < 0 && errno == EINTR) continue;
+    if (k <= 0)
+      return bl_fail(err, BL_IO, "temporary file in %s: %s", ctx->o.temp_dir,
+                     k < 0 ? strerror(errno) : "nothing was written");
+    from += k;
+    at += k;
+    n -= (size_t)k;
+  }
+  return BL_OK;
+}
+
+bl_status bl_temp_read(bl_ctx *ctx, int fd, int64_t at, void *p, size_t n, bl_error *err) {
+  char *to = p;
+  while (n > 0) {
+    ssize_t k = pread(fd, to, n, at);
+    if (k < 0 && errno == EINTR) continue;
+    if (k <= 0)
+      return bl_fail(err, BL_IO, "temporary file in %s: %s", ctx->o.temp_dir,
+                     k < 0 ? strerror(errno) : "it is shorter than what was written");
+    to += k;
+    at += k;
+    n -= (size_t)k;
+  }
+  return BL_OK;
+}
+
+/* Records 0 … n_file are in the file, the rest in memory. */
+struct bl_spool {
+  bl_ctx *ctx;
+  size_t record;
+  size_t max; /* records in memory */
+  uint8_t *mem;
+  size_t n_mem, cap_mem;
+  int fd;
+  int64_t n_file;
+};
+
+bl_status bl_spool_new(bl_ctx *ctx, size_t record, int64_t budget, bl_spool **out, bl_error *err) {
+  bl_spool *s = bl_calloc(ctx, 1, sizeof *s);
+  *out = s;
+  if (!s) return bl_nomem(err);
+  s->ctx = ctx;
+  s->record = record;
+  s->max = budget > (int64_t)(16 * record) ? (size_t)budget / record : 16;
+  s->fd = -1;
+  return BL_OK;
+}
+
+void bl_spool_free(bl_spool *s) {
+  if (!s) return;
+  if (s->fd >= 0) close(s->fd);
+  bl_free(s->ctx, s->mem);
+  bl_free(s->ctx, s);
+}
+
+int64_t bl_spool_count(const bl_spool *s) {
+  return s->n_file + (int64_t)s->n_mem;
+}
+
+bl_status bl_spool_add(bl_spool *s, const void *record, bl_error *err) {
+  if (s->n_mem == s->max) {
+    if (s->fd < 0) BL_TRY(bl_temp_open(s->ctx, &s->fd, err));
+    BL_TRY(bl_temp_write(s->ctx, s->fd, s->n_file * (int64_t)s->record, s->mem, s->n_mem * s->record, err));
+    s->n_file += (int64_t)s->n_mem;
+    s->n_mem = 0;
+  }
+  BL_TRY(bl_grow(s->ctx, &s->mem, &s->cap_mem, s->n_mem, s->record, err));
+  memcpy(s->mem + s->n_mem++ * s->record, record, s->record);
+  return BL_OK;
+}
+
+bl_status bl_spool_read(bl_spool *s, int64_t from, void *out, size_t max, size_t *n, bl_error *err) {
+  *n = 0;
+  if (from < s->n_file) {
+    size_t k = (int64_t)max < s->n_file - from ? max : (size_t)(s->n_file - from);
+    BL_TRY(bl_temp_read(s->ctx, s->fd, from * (int64_t)s->record, out, k * s->record, err));
+    *n = k;
+    return BL_OK;
+  }
+  size_t at = (size_t)(from - s->n_file);
+  if (at >= s->n_mem) return BL_OK;
+  *n = s->n_mem - at < max ? s->n_mem - at : max;
+  memcpy(out, s->mem + at * s->record, *n * s->record);
+  return BL_OK;
+}
