@@ -197,6 +197,7 @@ static bl_status bind_compare(const binder *b, const bl_expr *e, const bl_field 
   bl_fit fit;
   if (f->type.kind == BL_KIND_UNKNOWN || e->literals[0].kind == BL_L_NULL) return new_node(b, BL_E_NULL, e, out, err);
   BL_TRY(bl_literal_fit(b->arena, &e->literals[0], &f->type, &v, &fit, err));
+  if (negate && is_ordering(op) && fit == BL_FIT_UNORDERED) return bind_null_test(b, e, f, false, out, err);
   BL_TRY(bind_placed(b, e, f, op, &v, fit, out, err));
   if (negate && is_ordering(op) && is_floating(f)) return or_nan(b, e, e->column, f, *out, out, err);
   return BL_OK;
