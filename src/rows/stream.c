@@ -91,3 +91,8 @@ bl_status bl_stream_make(bl_ctx *ctx, const bl_stream_source *src, struct ArrowS
   *out = (struct ArrowArrayStream){own_schema, own_next, own_error, own_release, o};
   return BL_OK;
 }
+
+void *bl_stream_user(const struct ArrowArrayStream *s, void (*dispose)(void *user)) {
+  const own_stream *o = s->release == own_release ? s->private_data : NULL;
+  return o && o->src.dispose == dispose ? o->src.user : NULL;
+}

@@ -22,4 +22,7 @@ typedef struct bl_stream_source {
 bl_status bl_stream_make(bl_ctx *ctx, const bl_stream_source *src, struct ArrowSchema *schema,
                          struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
 
+/* The user of a stream made by bl_stream_make with this dispose; NULL for any other stream. */
+void *bl_stream_user(const struct ArrowArrayStream *s, void (*dispose)(void *user));
+
 #endif

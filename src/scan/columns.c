@@ -105,6 +105,14 @@ bl_status bl_columns_add_name(bl_columns *c, bl_str name, bl_error *err) {
   return bl_fail(err, BL_USAGE, "column: %.*s: the table has no such column", BL_STR_ARG(name));
 }
 
+bl_status bl_columns_add_field(bl_columns *c, const bl_field *f, bl_error *err) {
+  if (find_in(&c->wanted, f->id)) return BL_OK;
+  bl_field *own = grow_fields(c->a, &c->wanted);
+  if (!own) return bl_nomem(err);
+  *own = *f; /* a struct that may yet grow must not share its fields */
+  return f->type.kind == BL_STRUCT ? bl_type_copy(c->a, &f->type, &own->type, err) : BL_OK;
+}
+
 bl_status bl_columns_add_id(bl_columns *c, int32_t id, bl_error *err) {
   const bl_field *path[MAX_DEPTH];
   size_t n = bl_schema_path(c->schema, id, path, MAX_DEPTH);

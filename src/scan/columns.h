@@ -22,6 +22,8 @@ bl_status bl_columns_add_all(bl_columns *c, bl_error *err) BL_CHECKED;
 bl_status bl_columns_add_name(bl_columns *c, bl_str name, bl_error *err) BL_CHECKED;
 /* A field by id, at any depth of structs, or a metadata column by its reserved id; once. BL_DAMAGED: unknown. */
 bl_status bl_columns_add_id(bl_columns *c, int32_t id, bl_error *err) BL_CHECKED;
+/* A field as it is, pruned or not, unless its id is there already. */
+bl_status bl_columns_add_field(bl_columns *c, const bl_field *f, bl_error *err) BL_CHECKED;
 bool bl_columns_has_id(const bl_columns *c, int32_t id);
 /* The metadata column of a name (_row_id, …, _partition), made for this table; NULL where there is none. */
 const bl_field *bl_columns_meta(bl_columns *c, bl_str name, bl_error *err);

@@ -1,0 +1,166 @@
+/* changes.c: the public change feed and history: options -> feed -> emitter -> stream. */
+#include "bergline/changes.h"
+
+#include "changes/emit.h"
+#include "rows/stream.h"
+#include "scan/scan_private.h"
+
+typedef struct job {
+  bl_ctx *ctx;
+  bl_arena *arena;
+  bl_feed feed;
+  bl_columns columns;
+  bl_special *specials;
+  size_t n_specials;
+  bl_expr *where;
+  int32_t *key_ids, *changed_ids;
+  size_t n_key, n_changed;
+  bl_idset only;
+  bl_emitter *emitter;
+} job;
+
+static void job_free(void *user) {
+  job *j = user;
+  if (!j) return;
+  bl_emitter_free(j->emitter);
+  bl_feed_dispose(&j->feed);
+  bl_idset_dispose(&j->only);
+  bl_arena_free(j->arena);
+  bl_free(j->ctx, j);
+}
+
+static bl_status job_new(bl_table *t, job **out, bl_error *err) {
+  *out = bl_calloc(t->ctx, 1, sizeof **out);
+  if (!*out) return bl_nomem(err);
+  (*out)->ctx = t->ctx;
+  return bl_arena_new(t->ctx, &(*out)->arena, err);
+}
+
+/* ---- names ---- */
+
+static bl_status add_special(job *j, bl_special s, bl_error *err) {
+  for (size_t i = 0; i < j->n_specials; i++)
+    if (j->specials[i] == s) return BL_OK;
+  if (!j->specials && !(j->specials = bl_arena_calloc(j->arena, 32, sizeof *j->specials))) return bl_nomem(err);
+  j->specials[j->n_specials++] = s;
+  return BL_OK;
+}
+
+/* Table columns by name, the standing columns, then what else was asked for. extra: how many of bl_special may be asked
+ * for. */
+static bl_status choose(job *j, bl_table *t, const bl_schema *schema, const char *const *names, size_t n,
+                        bl_error *err) {
+  bl_columns_init(&j->columns, j->arena, t->metadata, schema);
+  if (!names && schema) BL_TRY(bl_columns_add_all(&j->columns, err));
+  for (bl_special s = BL_S_ROW_ID; s <= BL_S_COMMIT; s++) BL_TRY(add_special(j, s, err));
+  for (size_t i = 0; names && i < n; i++) {
+    bl_str name = bl_str_of(names[i]), bare = name;
+    bool meta = bl_str_starts(name, BL_STR("meta."));
+    if (meta) bare = (bl_str){name.p + 5, name.n - 5};
+    int special = bl_special_find(bare);
+    bool user = !meta && schema && bl_schema_find_name(schema, name);
+    if (special >= 0 && special <= BL_S_POS && !user) BL_TRY(add_special(j, (bl_special)special, err));
+    else if (user) BL_TRY(bl_columns_add_name(&j->columns, name, err));
+    else
+      return bl_fail(err, BL_USAGE, "column: %s: there is no such column in the schema of the range's end", names[i]);
+  }
+  return BL_OK;
+}
+
+static bl_status ids_of(job *j, const bl_schema *schema, const char *what, const char *const *names, size_t n,
+                        bool top_level, int32_t **out, size_t *n_out, bl_error *err) {
+  *n_out = 0;
+  *out = bl_arena_alloc(j->arena, n + 1, sizeof **out);
+  if (!*out) return bl_nomem(err);
+  for (size_t i = 0; i < n; i++) {
+    const bl_field *f = schema ? bl_schema_find_name(schema, bl_str_of(names[i])) : NULL, *path[2];
+    if (!f)
+      return bl_fail(err, BL_USAGE, "%s: %s: there is no such column in the schema of the range's end", what, names[i]);
+    if (top_level && bl_schema_path(schema, f->id, path, 2) != 1)
+      return bl_fail(err, BL_USAGE, "%s: %s: not a top-level column", what, names[i]);
+    (*out)[(*n_out)++] = f->id;
+  }
+  return BL_OK;
+}
+
+static bl_status bind_where(job *j, const bl_schema *schema, const char *where, bl_error *err) {
+  bl_expr *parsed;
+  if (!where || !schema) return BL_OK;
+  bl_str text = bl_arena_str(j->arena, bl_str_of(where));
+  if (!text.p) return bl_nomem(err);
+  BL_TRY(bl_expr_parse(j->arena, text, &parsed, err));
+  return bl_expr_bind(j->arena, parsed, schema, bl_meta_schema(), &j->where, err);
+}
+
+/* ---- streams ---- */
+
+static bl_status next_batch(void *user, struct ArrowArray *out, bl_error *err) {
+  job *j = user;
+  return bl_emitter_next(j->emitter, out, err);
+}
+
+static bl_status make_stream(job *j, struct ArrowArrayStream *out, bl_error *err) {
+  struct ArrowSchema schema;
+  bl_status st = bl_emitter_schema(j->emitter, &schema, err);
+  if (st != BL_OK) {
+    job_free(j);
+    return st;
+  }
+  bl_stream_source src = {next_batch, job_free, j};
+  return bl_stream_make(j->ctx, &src, &schema, out, err);
+}
+
+/* The range is resolved twice: once here for the schema that names are looked up in, once by the feed. */
+static bl_status schema_of(job *j, bl_table *t, const bl_range_options *o, const bl_schema **out, bl_error *err) {
+  bl_snap_options so = {.ref = bl_str_of(o->ref), .time = BL_TIME_BY_ANCESTRY};
+  bl_snap snap;
+  (void)j;
+  BL_TRY(bl_snap_resolve(t->metadata, bl_str_of(o->to), &so, &snap, err));
+  *out = snap.schema ? snap.schema : bl_metadata_current_schema(t->metadata);
+  return BL_OK;
+}
+
+static bl_status prepare_changes(job *j, bl_table *t, const bl_changes_options *o, bl_error *err) {
+  bl_feed_options fo = {.range = {.from = o->from, .to = o->to, .ref = o->ref, .net = o->net},
+                        .check_replace = o->check_replace,
+                        .fail_on_broken = o->on_broken_identity == BL_BROKEN_FAIL};
+  const bl_schema *schema;
+  BL_TRY(schema_of(j, t, &fo.range, &schema, err));
+  BL_TRY(choose(j, t, schema, o->columns, o->n_columns, err));
+  BL_TRY(ids_of(j, schema, "--key", o->key, o->n_key, false, &j->key_ids, &j->n_key, err));
+  BL_TRY(ids_of(j, schema, "--changed", o->changed, o->n_changed, true, &j->changed_ids, &j->n_changed, err));
+  BL_TRY(bind_where(j, schema, o->where, err));
+  fo.key_ids = j->key_ids;
+  fo.n_key = j->n_key;
+  BL_TRY(bl_feed_run(&j->feed, t, &fo, err));
+  if (!j->feed.range.schema) j->feed.range.schema = schema;
+  bl_emit_options eo = {.columns = &j->columns.wanted,
+                        .specials = j->specials,
+                        .n_specials = j->n_specials,
+                        .where = j->where,
+                        .key_ids = j->key_ids,
+                        .n_key = j->n_key,
+                        .changed_ids = j->changed_ids,
+                        .n_changed = j->n_changed,
+                        .skip_unchanged = o->skip_unchanged,
+                        .after_images = o->after_images};
+  return bl_emitter_new(&j->feed, &eo, &j->emitter, err);
+}
+
+bl_status bl_changes(bl_table *t, const bl_changes_options *o, struct ArrowArrayStream *out, bl_error *err) {
+  static const bl_changes_options none = {0};
+  job *j;
+  memset(out, 0, sizeof *out);
+  bl_status st = job_new(t, &j, err);
+  if (st == BL_OK) st = prepare_changes(j, t, o ? o : &none, err);
+  if (st != BL_OK) {
+    job_free(j);
+    return st;
+  }
+  return make_stream(j, out, err);
+}
+
+bl_status bl_changes_found(const struct ArrowArrayStream *stream) {
+  const job *j = bl_stream_user(stream, job_free);
+  return j && j->feed.found ? BL_FOUND : BL_OK;
+}

@@ -1,0 +1,167 @@
+/* chunk.c: see chunk.h. */
+#include "changes/chunk.h"
+
+#include "base/pool.h"
+#include "edge/arrow/arrow_edge.h"
+
+#include <stdlib.h>
+
+static int64_t images_of(const bl_event *e) {
+  return (int64_t)e->len * (e->type == BL_UPDATE ? 2 : 1);
+}
+
+/* The first n rows of e; the rest stays in e. */
+static bl_event cut_front(bl_event *e, uint32_t n) {
+  bl_event front = *e;
+  front.len = n;
+  e->len -= n;
+  e->before_pos += n;
+  e->after_pos += n;
+  if (e->before_id != BL_NONE) e->before_id += n;
+  if (e->after_id != BL_NONE) e->after_id += n;
+  return front;
+}
+
+static bl_status add_event(bl_chunk *c, const bl_event *e, bl_error *err) {
+  BL_TRY(bl_grow(c->ctx, &c->events, &c->cap_events, c->n_events, sizeof *c->events, err));
+  c->events[c->n_events++] = *e;
+  c->images += images_of(e);
+  return BL_OK;
+}
+
+bl_status bl_chunk_take(bl_feed *f, bl_event *pending, int64_t max_images, bl_chunk *out, bl_error *err) {
+  *out = (bl_chunk){.ctx = f->ctx};
+  while (out->images < max_images) {
+    if (pending->len == 0) {
+      const void *next;
+      BL_TRY(bl_sorter_next(f->events, &next, err));
+      if (!next) break;
+      memcpy(pending, next, sizeof *pending);
+    }
+    int64_t room = (max_images - out->images) / (pending->type == BL_UPDATE ? 2 : 1);
+    if (room < 1) room = 1;
+    bl_event front = cut_front(pending, pending->len < room ? pending->len : (uint32_t)room);
+    BL_TRY(add_event(out, &front, err));
+  }
+  return BL_OK;
+}
+
+void bl_chunk_dispose(bl_chunk *c) {
+  bl_array_release(&c->values);
+  if (c->ctx) {
+    bl_free(c->ctx, c->events);
+    bl_free(c->ctx, c->row);
+  }
+  *c = (bl_chunk){0};
+}
+
+/* ---- fetching: images by place, each place once ---- */
+
+typedef struct request {
+  int64_t pos;
+  int64_t image;
+} request;
+
+typedef struct chunk_fetch {
+  bl_ctx *ctx;
+  request *requests;  /* by file, then position */
+  size_t *file_begin; /* n_files + 1 */
+} chunk_fetch;
+
+static int by_pos(const void *a, const void *b) {
+  const request *x = a, *y = b;
+  if (x->pos != y->pos) return x->pos < y->pos ? -1 : 1;
+  return (x->image > y->image) - (x->image < y->image);
+}
+
+static bl_status sort_file(void *user, size_t file, bl_error *err) {
+  chunk_fetch *f = user;
+  request *r = f->requests + f->file_begin[file];
+  size_t n = f->file_begin[file + 1] - f->file_begin[file];
+  bool ascending = true;
+  (void)err;
+  for (size_t i = 1; ascending && i < n; i++) ascending = r[i - 1].pos <= r[i].pos;
+  if (!ascending) qsort(r, n, sizeof *r, by_pos);
+  return BL_OK;
+}
+
+/* Call put for each image in output order. */
+static void each_image(const bl_chunk *c, void (*put)(void *user, uint32_t file, int64_t pos, int64_t image),
+                       void *user) {
+  int64_t image = 0;
+  for (size_t i = 0; i < c->n_events; i++) {
+    const bl_event *e = &c->events[i];
+    for (uint32_t k = 0; k < e->len; k++) {
+      if (e->before_file != BL_NO_FILE) put(user, e->before_file, e->before_pos + k, image++);
+      if (e->after_file != BL_NO_FILE) put(user, e->after_file, e->after_pos + k, image++);
+    }
+  }
+}
+
+static void count_file(void *user, uint32_t file, int64_t pos, int64_t image) {
+  chunk_fetch *f = user;
+  (void)pos, (void)image;
+  f->file_begin[file + 1]++;
+}
+
+static void place_request(void *user, uint32_t file, int64_t pos, int64_t image) {
+  chunk_fetch *f = user;
+  f->requests[f->file_begin[file]++] = (request){pos, image};
+}
+
+/* Counting sort by file, then by position within each. */
+static bl_status sort_requests(const bl_chunk *c, chunk_fetch *f, size_t n_files, bl_error *err) {
+  f->requests = bl_alloc(f->ctx, (size_t)c->images + 1, sizeof *f->requests);
+  f->file_begin = bl_calloc(f->ctx, n_files + 2, sizeof *f->file_begin);
+  if (!f->requests || !f->file_begin) return bl_nomem(err);
+  each_image(c, count_file, f);
+  for (size_t i = 0; i < n_files; i++) f->file_begin[i + 1] += f->file_begin[i];
+  each_image(c, place_request, f);
+  for (size_t i = n_files; i > 0; i--) f->file_begin[i] = f->file_begin[i - 1];
+  f->file_begin[0] = 0;
+  return bl_parallel(f->ctx, n_files, sort_file, f, err);
+}
+
+/* Distinct places, and of each image the row of its place. */
+static size_t distinct(bl_chunk *c, const chunk_fetch *f, size_t n_files, bl_place *places) {
+  size_t n = 0;
+  for (size_t file = 0; file < n_files; file++)
+    for (size_t i = f->file_begin[file]; i < f->file_begin[file + 1]; i++) {
+      if (i == f->file_begin[file] || f->requests[i].pos != f->requests[i - 1].pos)
+        places[n++] = (bl_place){(uint32_t)file, f->requests[i].pos};
+      c->row[f->requests[i].image] = (int64_t)n - 1;
+    }
+  return n;
+}
+
+static bl_status fetch_places(bl_feed *feed, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
+                              const bl_place *places, size_t n, bl_error *err) {
+  bl_fetched got;
+  BL_TRY(bl_fetch(&feed->reading, &feed->files, wanted, places, n, &got, err));
+  bl_status st = BL_OK;
+  if (got.n == 1) bl_array_move(&got.batches[0], &c->values);
+  else st = bl_arrow_concat(got.batches, got.n, schema, &c->values, err);
+  bl_fetched_dispose(&got);
+  return st;
+}
+
+bl_status bl_chunk_fetch(bl_feed *feed, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
+                         bl_error *err) {
+  chunk_fetch f = {.ctx = c->ctx};
+  size_t n_files = feed->files.n;
+  bl_place *places = NULL;
+  bl_status st;
+  c->row = bl_alloc(c->ctx, (size_t)c->images + 1, sizeof *c->row);
+  BL_GO(c->row ? sort_requests(c, &f, n_files, err) : bl_nomem(err));
+  places = bl_alloc(c->ctx, (size_t)c->images + 1, sizeof *places);
+  BL_GO(places ? BL_OK : bl_nomem(err));
+  size_t n = distinct(c, &f, n_files, places);
+  bl_free(c->ctx, f.requests);
+  f.requests = NULL;
+  BL_GO(fetch_places(feed, c, wanted, schema, places, n, err));
+done:
+  bl_free(c->ctx, f.requests);
+  bl_free(c->ctx, f.file_begin);
+  bl_free(c->ctx, places);
+  return st;
+}

@@ -1,0 +1,363 @@
+/* emit.c: see emit.h. A chunk of events is given out in slices of at most 65,536 images:
+ *   take the slice's rows out of the chunk's values -> which events stay (where, changed) -> special columns -> output
+ * columns. */
+#include "changes/emit.h"
+
+#include "changes/chunk.h"
+#include "changes/emit_private.h"
+#include "edge/arrow/arrow_edge.h"
+#include "rows/stream.h"
+
+enum { SLICE = 65536 };
+
+/* ---- set-up ---- */
+
+static bool in_ids(const int32_t *ids, size_t n, int32_t id) {
+  for (size_t i = 0; i < n; i++)
+    if (ids[i] == id) return true;
+  return false;
+}
+
+static bool wants(const bl_emit_options *o, bl_special s) {
+  for (size_t i = 0; i < o->n_specials; i++)
+    if (o->specials[i] == s) return true;
+  return false;
+}
+
+/* Columns to fetch: all of the schema where images are compared, else those of the output, with the filter's. Pruned
+ * structs of the output are cut out afterwards. */
+static bl_status choose_columns(bl_emitter *e, bl_error *err) {
+  const bl_emit_options *o = &e->o;
+  const bl_schema *schema = e->feed->range.schema;
+  bl_columns_init(&e->fetch, e->arena, e->feed->t->metadata, schema);
+  e->compare = o->n_changed || o->skip_unchanged || wants(o, BL_S_CHANGED_COLUMNS);
+  if (e->compare) BL_TRY(bl_columns_add_all(&e->fetch, err));
+  for (size_t i = 0; i < o->columns->n_fields; i++) {
+    const bl_field *f = &o->columns->fields[i];
+    if (e->compare && bl_columns_has_id(&e->fetch, f->id)) continue;
+    BL_TRY(bl_columns_add_field(&e->fetch, f, err));
+  }
+  if (!o->where) return BL_OK;
+  int32_t ids[256];
+  size_t n = bl_expr_fields(o->where, ids, BL_LEN(ids));
+  if (n > BL_LEN(ids)) return bl_fail(err, BL_UNSUPPORTED, "predicate: more than %zu columns", BL_LEN(ids));
+  bl_columns_init(&e->filter, e->arena, e->feed->t->metadata, schema);
+  for (size_t i = 0; i < n; i++) {
+    BL_TRY(bl_columns_add_id(&e->filter, ids[i], err));
+    if (ids[i] <= BL_ID_FIRST_RESERVED) BL_TRY(bl_columns_add_id(&e->fetch, ids[i], err));
+  }
+  return bl_predicate_new(e->ctx, o->where, &e->filter.wanted, &e->predicate, err);
+}
+
+/* C16: columns of a DELETE that stay; all others of the output may be null then. */
+static bool is_key(const bl_emitter *e, const bl_field *f) {
+  for (size_t i = 0; i < e->o.n_key; i++) {
+    const bl_field *path[1];
+    if (bl_schema_path(e->feed->range.schema, e->o.key_ids[i], path, 1) && path[0]->id == f->id) return true;
+  }
+  return false;
+}
+
+static int64_t row_width(const bl_type *t) {
+  int64_t w = 0;
+  switch (t->kind) {
+  case BL_BOOLEAN: return 1;
+  case BL_INT:
+  case BL_FLOAT:
+  case BL_DATE: return 4;
+  case BL_DECIMAL:
+  case BL_UUID: return 16;
+  case BL_FIXED: return t->length;
+  case BL_STRING:
+  case BL_BINARY:
+  case BL_GEOMETRY:
+  case BL_GEOGRAPHY: return 20;
+  case BL_VARIANT: return 64;
+  case BL_STRUCT:
+  case BL_LIST:
+  case BL_MAP:
+    for (size_t i = 0; i < t->n_fields; i++) w += row_width(&t->fields[i].type);
+    return t->kind == BL_STRUCT ? w : 4 + 4 * w;
+  default: return 8;
+  }
+}
+
+/* Images of a chunk, so that its values fit half of the budget; compressed bytes of the files set the floor. */
+static int64_t images_of_chunk(const bl_emitter *e) {
+  int64_t rows = 0, bytes = 0, width = row_width(&e->fetch.wanted) + 16;
+  for (size_t i = 0; i < e->feed->files.n; i++) {
+    rows += e->feed->files.items[i].entry->file.record_count;
+    bytes += e->feed->files.items[i].entry->file.file_size;
+  }
+  if (rows > 0 && bytes / rows * 2 > width) width = bytes / rows * 2;
+  int64_t n = e->ctx->o.memory_budget / 2 / width;
+  return n < SLICE ? SLICE : n;
+}
+
+bl_status bl_emitter_new(bl_feed *feed, const bl_emit_options *o, bl_emitter **out, bl_error *err) {
+  bl_emitter *e = bl_calloc(feed->ctx, 1, sizeof *e);
+  *out = NULL;
+  if (!e) return bl_nomem(err);
+  e->ctx = feed->ctx;
+  e->feed = feed;
+  e->o = *o;
+  bl_status st;
+  BL_GO(bl_arena_new(feed->ctx, &e->arena, err));
+  BL_GO(choose_columns(e, err));
+  BL_GO(bl_aschema_of_struct(e->ctx, &e->fetch.wanted, &e->fetch_schema, err));
+  BL_GO(bl_view_new(e->ctx, &e->fetch_schema, &e->view, err));
+  BL_GO(bl_emitter_schema(e, &e->schema, err));
+  e->chunk_images = images_of_chunk(e);
+  *out = e;
+done:
+  if (st != BL_OK) bl_emitter_free(e);
+  return st;
+}
+
+void bl_emitter_free(bl_emitter *e) {
+  if (!e) return;
+  bl_chunk_dispose(&e->chunk);
+  bl_predicate_free(e->predicate);
+  bl_view_free(e->view);
+  bl_aschema_release(&e->fetch_schema);
+  bl_aschema_release(&e->schema);
+  bl_arena_free(e->arena);
+  bl_free(e->ctx, e);
+}
+
+bl_status bl_emitter_schema(const bl_emitter *e, struct ArrowSchema *out, bl_error *err) {
+  size_t n = e->o.columns->n_fields;
+  BL_TRY(bl_aschema_new(e->ctx, "+s", BL_STR(""), false, (int64_t)(n + e->o.n_specials), out, err));
+  bl_status st = BL_OK;
+  for (size_t i = 0; st == BL_OK && i < n; i++) {
+    bl_field f = e->o.columns->fields[i];
+    if (e->o.after_images && !is_key(e, &f)) f.required = false;
+    st = bl_aschema_of_field(e->ctx, &f, out->children[i], err);
+  }
+  for (size_t i = 0; st == BL_OK && i < e->o.n_specials; i++)
+    st = bl_special_schema(e, e->o.specials[i], out->children[n + i], err);
+  if (st != BL_OK) bl_aschema_release(out);
+  return st;
+}
+
+/* ---- a slice ---- */
+
+static void slice_free(bl_emitter *e, bl_slice *s) {
+  bl_array_release(&s->values);
+  bl_free(e->ctx, s->images);
+  bl_free(e->ctx, s->keep);
+  bl_free(e->ctx, s->differs);
+}
+
+static void release_nothing(struct ArrowArray *a) {
+  a->release = NULL;
+}
+
+/* Rows [begin, begin + n) of the images, out of the chunk's values, which stay. */
+static bl_status take_values(bl_emitter *e, int64_t begin, int64_t n, struct ArrowArray *out, bl_error *err) {
+  if (e->fetch.wanted.n_fields == 0) return bl_array_new(e->ctx, n, 1, 0, out, err);
+  struct ArrowArray lent = e->chunk.values;
+  lent.release = release_nothing;
+  return bl_arrow_take(&lent, &e->fetch_schema, e->chunk.row + begin, n, out, err);
+}
+
+/* The next images of the chunk, whole events only. */
+static bl_status next_images(bl_emitter *e, bl_slice *s, bl_error *err) {
+  s->images = bl_alloc(e->ctx, SLICE + 2, sizeof *s->images);
+  if (!s->images) return bl_nomem(err);
+  s->begin = e->next_image;
+  while (e->next_event < e->chunk.n_events && s->n + 1 < SLICE) {
+    const bl_event *ev = &e->chunk.events[e->next_event];
+    bl_image im = {.event = (uint32_t)e->next_event, .step = e->next_step};
+    if (ev->before_file != BL_NO_FILE) s->images[s->n++] = im;
+    im.after = true;
+    if (ev->after_file != BL_NO_FILE) s->images[s->n++] = im;
+    if (++e->next_step == ev->len) e->next_step = 0, e->next_event++;
+  }
+  e->next_image += s->n;
+  return BL_OK;
+}
+
+static bool is_pair_start(const bl_emitter *e, const bl_slice *s, int64_t i) {
+  return e->chunk.events[s->images[i].event].type == BL_UPDATE && !s->images[i].after;
+}
+
+/* C14: which top-level columns differ between the images of pairs, a bit a column of the schema. */
+static bl_status compare_pairs(bl_emitter *e, bl_slice *s, bl_error *err) {
+  size_t n = e->feed->range.schema->root.n_fields;
+  s->differs = bl_calloc(e->ctx, (size_t)s->n + 1, n);
+  if (!s->differs) return bl_nomem(err);
+  BL_TRY(bl_view_set(e->view, &s->values, err));
+  for (int64_t i = 0; i < s->n; i++) {
+    if (!is_pair_start(e, s, i)) continue;
+    uint8_t *d = s->differs + (size_t)i * n;
+    bool any = false, asked = e->o.n_changed == 0;
+    for (size_t c = 0; c < n; c++) { /* the schema's columns come first in what is fetched */
+      d[c] = !bl_key_same(&e->view->children[c], i, &e->view->children[c], i + 1);
+      any = any || d[c];
+      if (d[c] && in_ids(e->o.changed_ids, e->o.n_changed, e->feed->range.schema->root.fields[c].id)) asked = true;
+    }
+    memcpy(d + n, d, n); /* of the other image too */
+    if (!asked || (e->o.skip_unchanged && !any)) s->keep[i] = s->keep[i + 1] = 0;
+  }
+  return BL_OK;
+}
+
+/* A filter column of the slice: borrowed from the values, or made for lineage and file columns. */
+static bl_status filter_column(bl_emitter *e, const bl_slice *s, const bl_field *f, struct ArrowArray *out,
+                               bl_error *err) {
+  switch (f->id) {
+  case BL_ID_ROW_ID: return bl_special_column(e, s, BL_S_ROW_ID, out, err);
+  case BL_ID_LAST_UPDATED: return bl_special_column(e, s, BL_S_LAST_UPDATED, out, err);
+  case BL_ID_FILE: return bl_special_column(e, s, BL_S_FILE, out, err);
+  case BL_ID_POS: return bl_special_column(e, s, BL_S_POS, out, err);
+  default: break;
+  }
+  if (f->id > BL_ID_FIRST_RESERVED)
+    return bl_fail(err, BL_UNSUPPORTED, "predicate: column %s is not available in changes", f->name.p);
+  for (size_t i = 0; i < e->fetch.wanted.n_fields; i++)
+    if (e->fetch.wanted.fields[i].id == f->id)
+      return bl_reshape(e->ctx, &e->fetch.wanted.fields[i].type, &f->type, s->values.children[i], true, out, err);
+  return bl_fail(err, BL_USAGE, "predicate: column %s was not read", f->name.p);
+}
+
+/* An event stays whole when either image matches. */
+static bl_status apply_where(bl_emitter *e, bl_slice *s, bl_error *err) {
+  const bl_type *t = &e->filter.wanted;
+  struct ArrowArray batch;
+  BL_TRY(bl_array_new(e->ctx, s->n, 1, (int64_t)t->n_fields, &batch, err));
+  uint8_t *truth = bl_alloc(e->ctx, (size_t)s->n + 1, 1);
+  bl_status st = truth ? BL_OK : bl_nomem(err);
+  for (size_t i = 0; st == BL_OK && i < t->n_fields; i++)
+    st = filter_column(e, s, &t->fields[i], batch.children[i], err);
+  if (st == BL_OK) st = bl_predicate_run(e->predicate, &batch, truth, err);
+  for (int64_t i = 0; st == BL_OK && i < s->n; i++) {
+    if (is_pair_start(e, s, i)) {
+      if (!truth[i] && !truth[i + 1]) s->keep[i] = s->keep[i + 1] = 0;
+      i++;
+    } else if (!truth[i]) s->keep[i] = 0;
+  }
+  bl_free(e->ctx, truth);
+  bl_array_release(&batch);
+  return st;
+}
+
+static bl_status decide(bl_emitter *e, bl_slice *s, bl_error *err) {
+  s->keep = bl_alloc(e->ctx, (size_t)s->n + 1, 1);
+  if (!s->keep) return bl_nomem(err);
+  memset(s->keep, 1, (size_t)s->n);
+  if (e->compare) BL_TRY(compare_pairs(e, s, err));
+  if (e->o.where) BL_TRY(apply_where(e, s, err));
+  if (e->o.after_images || e->o.no_before)
+    for (int64_t i = 0; i < s->n; i++)
+      if (is_pair_start(e, s, i)) s->keep[i] = 0;
+  return BL_OK;
+}
+
+/* Only the images that stay, in values, images and differs. */
+static bl_status drop_images(bl_emitter *e, bl_slice *s, bl_error *err) {
+  size_t n_cols = e->feed->range.schema->root.n_fields;
+  int64_t n = 0;
+  if (!memchr(s->keep, 0, (size_t)s->n)) return BL_OK;
+  struct ArrowArray kept;
+  for (int64_t i = 0; i < s->n; i++) n += s->keep[i];
+  if (e->fetch.wanted.n_fields == 0) {
+    BL_TRY(bl_array_new(e->ctx, n, 1, 0, &kept, err));
+    bl_array_release(&s->values);
+  } else {
+    BL_TRY(bl_arrow_filter(&s->values, &e->fetch_schema, s->keep, &kept, err));
+  }
+  bl_array_move(&kept, &s->values);
+  n = 0;
+  for (int64_t i = 0; i < s->n; i++) {
+    if (!s->keep[i]) continue;
+    s->images[n] = s->images[i];
+    if (s->differs) memmove(s->differs + (size_t)n * n_cols, s->differs + (size_t)i * n_cols, n_cols);
+    n++;
+  }
+  s->n = n;
+  return BL_OK;
+}
+
+/* ---- output ---- */
+
+/* C16: nulls in the rows of DELETE images. */
+static bl_status blank_deletes(bl_emitter *e, const bl_slice *s, struct ArrowArray *column, bl_error *err) {
+  struct ArrowArray out;
+  if (column->n_buffers == 0) return BL_OK;
+  BL_TRY(bl_array_new(e->ctx, column->length, column->n_buffers, column->n_children, &out, err));
+  out.offset = column->offset;
+  for (int64_t i = 0; i < column->n_buffers; i++) out.buffers[i] = column->buffers[i];
+  size_t bytes = ((size_t)(column->offset + column->length) + 7) / 8;
+  uint8_t *bits = bl_array_buffer(&out, 0, bytes);
+  bl_status st = bits ? BL_OK : bl_nomem(err);
+  if (st == BL_OK) {
+    if (column->buffers[0] && column->null_count != 0) memcpy(bits, column->buffers[0], bytes);
+    else memset(bits, 0xff, bytes);
+    for (int64_t i = 0; i < s->n; i++)
+      if (e->chunk.events[s->images[i].event].type == BL_DELETE)
+        bits[(column->offset + i) >> 3] &= (uint8_t) ~(1u << ((column->offset + i) & 7));
+    for (int64_t i = 0; i < s->n; i++) out.null_count += !bl_bit_get(bits, column->offset + i);
+    for (int64_t i = 0; i < column->n_children; i++) bl_array_move(column->children[i], out.children[i]);
+    st = bl_array_keep(&out, column, err);
+  }
+  if (st != BL_OK) {
+    bl_array_release(&out);
+    return st;
+  }
+  bl_array_move(&out, column);
+  return BL_OK;
+}
+
+static bl_status table_column(bl_emitter *e, bl_slice *s, const bl_field *f, struct ArrowArray *out, bl_error *err) {
+  for (size_t i = 0; i < e->fetch.wanted.n_fields; i++) {
+    if (e->fetch.wanted.fields[i].id != f->id) continue;
+    BL_TRY(bl_reshape(e->ctx, &e->fetch.wanted.fields[i].type, &f->type, s->values.children[i], false, out, err));
+    return e->o.after_images && !is_key(e, f) ? blank_deletes(e, s, out, err) : BL_OK;
+  }
+  return bl_fail(err, BL_USAGE, "changes: column %s was not read", f->name.p);
+}
+
+static bl_status put_together(bl_emitter *e, bl_slice *s, struct ArrowArray *out, bl_error *err) {
+  size_t n = e->o.columns->n_fields;
+  BL_TRY(bl_array_new(e->ctx, s->n, 1, (int64_t)(n + e->o.n_specials), out, err));
+  bl_status st = BL_OK;
+  for (size_t i = 0; st == BL_OK && i < e->o.n_specials; i++)
+    st = bl_special_column(e, s, e->o.specials[i], out->children[n + i], err);
+  for (size_t i = 0; st == BL_OK && i < n; i++)
+    st = table_column(e, s, &e->o.columns->fields[i], out->children[i], err);
+  if (st != BL_OK) bl_array_release(out);
+  return st;
+}
+
+static bl_status next_chunk(bl_emitter *e, bl_error *err) {
+  bl_chunk_dispose(&e->chunk);
+  e->next_event = e->next_step = 0;
+  e->next_image = 0;
+  BL_TRY(bl_chunk_take(e->feed, &e->pending, e->chunk_images, &e->chunk, err));
+  if (e->chunk.n_events == 0) return BL_OK;
+  e->images_done += e->chunk.images;
+  BL_TRY(bl_progress(e->ctx, "reading rows", e->images_done, e->feed->rows, err));
+  return e->fetch.wanted.n_fields ? bl_chunk_fetch(e->feed, &e->chunk, &e->fetch.wanted, &e->fetch_schema, err) : BL_OK;
+}
+
+static bl_status do_slice(bl_emitter *e, bl_slice *s, struct ArrowArray *out, bl_error *err) {
+  BL_TRY(next_images(e, s, err));
+  BL_TRY(take_values(e, s->begin, s->n, &s->values, err));
+  BL_TRY(decide(e, s, err));
+  BL_TRY(drop_images(e, s, err));
+  return s->n ? put_together(e, s, out, err) : BL_OK;
+}
+
+bl_status bl_emitter_next(bl_emitter *e, struct ArrowArray *out, bl_error *err) {
+  out->release = NULL;
+  while (!out->release) {
+    if (e->next_event >= e->chunk.n_events) BL_TRY(next_chunk(e, err));
+    if (e->chunk.n_events == 0) return BL_OK;
+    bl_slice s = {0};
+    bl_status st = do_slice(e, &s, out, err);
+    slice_free(e, &s);
+    if (st != BL_OK) return st;
+  }
+  return BL_OK;
+}

@@ -1,0 +1,44 @@
+/* emit_private.h: the emitter's state, and its parts in special.c. */
+#ifndef BL_CHANGES_EMIT_PRIVATE_H
+#define BL_CHANGES_EMIT_PRIVATE_H
+
+#include "changes/chunk.h"
+#include "changes/emit.h"
+#include "rows/key.h"
+
+struct bl_emitter {
+  bl_ctx *ctx;
+  bl_arena *arena;
+  bl_feed *feed;
+  bl_emit_options o;
+  bool compare;
+  bl_columns fetch, filter;
+  bl_predicate *predicate;
+  struct ArrowSchema fetch_schema, schema;
+  bl_view *view; /* of fetch_schema */
+  int64_t chunk_images, images_done;
+  bl_chunk chunk;
+  bl_event pending;
+  size_t next_event; /* of the chunk */
+  uint32_t next_step;
+  int64_t next_image;
+};
+
+/* Images in hand: their events, values, and what was found out about them. */
+typedef struct bl_slice {
+  int64_t begin, n; /* begin: of the first image in the chunk, before any was dropped */
+  bl_image *images;
+  struct ArrowArray values;
+  uint8_t *keep;
+  uint8_t *differs; /* a byte for each image and column of the schema, set for pairs; NULL = nothing compared */
+} bl_slice;
+
+bl_status bl_special_schema(const bl_emitter *e, bl_special s, struct ArrowSchema *out, bl_error *err) BL_CHECKED;
+bl_status bl_special_column(bl_emitter *e, const bl_slice *s, bl_special what, struct ArrowArray *out,
+                            bl_error *err) BL_CHECKED;
+/* A column of type `from` as the pruned type `to` (the same where nothing was pruned). lend: in stays whole, out
+ * borrows from it and must be released before; else in is taken over. */
+bl_status bl_reshape(bl_ctx *ctx, const bl_type *from, const bl_type *to, struct ArrowArray *in, bool lend,
+                     struct ArrowArray *out, bl_error *err) BL_CHECKED;
+
+#endif
