@@ -258,7 +258,7 @@ static bl_status decide(bl_emitter *e, bl_slice *s, bl_error *err) {
 static bl_status drop_images(bl_emitter *e, bl_slice *s, bl_error *err) {
   size_t n_cols = e->feed->range.schema->root.n_fields;
   int64_t n = 0;
-  if (!memchr(s->keep, 0, (size_t)s->n)) return BL_OK;
+  if (s->n <= 0 || !memchr(s->keep, 0, (size_t)s->n)) return BL_OK;
   struct ArrowArray kept;
   for (int64_t i = 0; i < s->n; i++) n += s->keep[i];
   if (e->fetch.wanted.n_fields == 0) {
