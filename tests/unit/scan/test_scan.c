@@ -55,8 +55,9 @@ static void close_fixture(fixture *f) {
 static bool scan(fixture *f, const bl_scan_options *o, test_rows *out) {
   bl_error err = BL_ERROR_INIT;
   struct ArrowArrayStream s;
-  test_ok(bl_scan(f->t, o, &s, &err), &err);
-  bl_status st = test_rows_try_stream(f->ctx, &s, out, &err);
+  memset(out, 0, sizeof *out);
+  bl_status st = bl_scan(f->t, o, &s, &err);
+  if (st == BL_OK) st = test_rows_try_stream(f->ctx, &s, out, &err);
   if (st == BL_UNSUPPORTED && strstr(err.message, "ORC data files")) return false;
   test_ok(st, &err);
   return true;
