@@ -19,9 +19,11 @@ typedef enum bl_row_format {
 
 /* false: no such name ("text", "ndjson", "csv", "arrow", "parquet"). */
 BL_API bool bl_row_format_of(const char *name, bl_row_format *out);
-/* Read `in` to its end and write it; the stream is not released, so that it can be asked for its outcome. rows (may be NULL): how many. Errors
- * of the stream, with its status, and of the sink; BL_UNSUPPORTED: a column that the format cannot hold. */
-BL_API bl_status bl_write_rows(bl_ctx *ctx, bl_row_format format, struct ArrowArrayStream *in, const bl_sink *sink, int64_t *rows, bl_error *err) BL_CHECKED;
+/* Read `in` to its end and write it; the stream is not released, so that it can be asked for its outcome. rows (may be
+ * NULL): how many. Errors of the stream, with its status, and of the sink; BL_UNSUPPORTED: a column that the format
+ * cannot hold. */
+BL_API bl_status bl_write_rows(bl_ctx *ctx, bl_row_format format, struct ArrowArrayStream *in, const bl_sink *sink,
+                               int64_t *rows, bl_error *err) BL_CHECKED;
 
 #ifdef __cplusplus
 }

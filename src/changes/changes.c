@@ -164,3 +164,91 @@ bl_status bl_changes_found(const struct ArrowArrayStream *stream) {
   const job *j = bl_stream_user(stream, job_free);
   return j && j->feed.found ? BL_FOUND : BL_OK;
 }
+
+/* ---- history (C17) ---- */
+
+static bl_status history_feed(job *j, bl_table *t, const bl_history_options *o, bool only, bl_error *err) {
+  bl_feed_options fo = {.range = {.from = o->from, .to = o->to, .ref = o->ref}, .by_row = true};
+  if (only) fo.only = &j->only;
+  fo.nulls = o->where != NULL;
+  return bl_feed_run(&j->feed, t, &fo, err);
+}
+
+typedef struct id_list {
+  int64_t *ids;
+  size_t n, cap;
+} id_list;
+
+static bl_status collect_ids(job *j, id_list *out, bl_error *err) {
+  for (;;) {
+    struct ArrowArray batch;
+    BL_TRY(bl_emitter_next(j->emitter, &batch, err));
+    if (!batch.release) return BL_OK;
+    const struct ArrowArray *c = batch.children[0];
+    bl_status st = BL_OK;
+    for (int64_t i = 0; st == BL_OK && i < batch.length; i++) {
+      if (!bl_array_valid(c, i)) continue;
+      st = bl_grow(j->ctx, &out->ids, &out->cap, out->n, sizeof *out->ids, err);
+      if (st == BL_OK) out->ids[out->n++] = ((const int64_t *)c->buffers[1])[c->offset + i];
+    }
+    bl_array_release(&batch);
+    BL_TRY(st);
+  }
+}
+
+/* The ids of the rows of which a version matches: a first run over all events that reads the predicate's columns only.
+ */
+static bl_status find_rows(job *j, bl_table *t, const bl_history_options *o, const bl_schema *schema, bl_error *err) {
+  static const bl_special id[] = {BL_S_ROW_ID};
+  static const bl_type none = {.kind = BL_STRUCT};
+  job *first;
+  id_list found = {0};
+  bl_status st = job_new(t, &first, err);
+  BL_GO(st);
+  BL_GO(bind_where(first, schema, o->where, err));
+  BL_GO(history_feed(first, t, o, false, err));
+  if (!first->feed.range.schema) first->feed.range.schema = schema;
+  bl_emit_options eo = {.columns = &none, .specials = id, .n_specials = 1, .where = first->where, .no_before = true};
+  BL_GO(bl_emitter_new(&first->feed, &eo, &first->emitter, err));
+  BL_GO(collect_ids(first, &found, err));
+  BL_GO(bl_idset_init(&j->only, j->ctx, found.ids, found.n, err));
+done:
+  bl_free(t->ctx, found.ids);
+  job_free(first);
+  return st;
+}
+
+static bl_status prepare_history(job *j, bl_table *t, const bl_history_options *o, bl_error *err) {
+  bl_range_options ro = {.from = o->from, .to = o->to, .ref = o->ref};
+  const bl_schema *schema;
+  BL_TRY(schema_of(j, t, &ro, &schema, err));
+  BL_TRY(choose(j, t, schema, o->columns, o->n_columns, err));
+  BL_TRY(add_special(j, BL_S_COMMIT_TIMESTAMP, err));
+  BL_TRY(add_special(j, BL_S_OPERATION, err));
+  BL_TRY(add_special(j, BL_S_ENGINE, err));
+  BL_TRY(bind_where(j, schema, o->where, err));
+  if (o->where) BL_TRY(find_rows(j, t, o, schema, err));
+  else BL_TRY(bl_idset_init(&j->only, j->ctx, o->row_ids, o->n_row_ids, err));
+  BL_TRY(history_feed(j, t, o, true, err));
+  if (!j->feed.range.schema) j->feed.range.schema = schema;
+  bl_emit_options eo = {.columns = &j->columns.wanted,
+                        .specials = j->specials,
+                        .n_specials = j->n_specials,
+                        .where = j->where,
+                        .no_before = true,
+                        .where_nulls = true};
+  return bl_emitter_new(&j->feed, &eo, &j->emitter, err);
+}
+
+bl_status bl_history(bl_table *t, const bl_history_options *o, struct ArrowArrayStream *out, bl_error *err) {
+  job *j;
+  memset(out, 0, sizeof *out);
+  if (!o || (!o->where && o->n_row_ids == 0)) return bl_fail(err, BL_USAGE, "history: neither row ids nor a predicate");
+  bl_status st = job_new(t, &j, err);
+  if (st == BL_OK) st = prepare_history(j, t, o, err);
+  if (st != BL_OK) {
+    job_free(j);
+    return st;
+  }
+  return make_stream(j, out, err);
+}

@@ -232,10 +232,12 @@ static bl_status apply_where(bl_emitter *e, bl_slice *s, bl_error *err) {
     st = filter_column(e, s, &t->fields[i], batch.children[i], err);
   if (st == BL_OK) st = bl_predicate_run(e->predicate, &batch, truth, err);
   for (int64_t i = 0; st == BL_OK && i < s->n; i++) {
-    if (is_pair_start(e, s, i)) {
-      if (!truth[i] && !truth[i + 1]) s->keep[i] = s->keep[i + 1] = 0;
-      i++;
-    } else if (!truth[i]) s->keep[i] = 0;
+    bool pair = is_pair_start(e, s, i), match = truth[pair ? i + 1 : i];
+    if (pair && !e->o.no_before) match = match || truth[i];
+    if (e->o.where_nulls && bl_event_id(&e->chunk.events[s->images[i].event]) != BL_NONE) match = true;
+    if (!match) s->keep[i] = 0;
+    if (!match && pair) s->keep[i + 1] = 0;
+    i += pair;
   }
   bl_free(e->ctx, truth);
   bl_array_release(&batch);

@@ -222,6 +222,19 @@ static int64_t pos_of(const bl_event *e) {
   return e->after_file != BL_NO_FILE ? e->after_pos : e->before_pos;
 }
 
+/* Rows without id: by place. */
+static int row_order(const bl_event *x, const bl_event *y, const uint32_t *rank) {
+  int64_t i = bl_event_id(x), j = bl_event_id(y);
+  if (i != j) {
+    if (i == BL_NONE || j == BL_NONE) return i == BL_NONE ? 1 : -1;
+    return i < j ? -1 : 1;
+  }
+  if (i != BL_NONE) return 0;
+  uint32_t f = rank[file_of(x)], g = rank[file_of(y)];
+  if (f != g) return f < g ? -1 : 1;
+  return (pos_of(x) > pos_of(y)) - (pos_of(x) < pos_of(y));
+}
+
 static int output_order(const void *a, const void *b, void *user) {
   const bl_event *x = a, *y = b;
   const uint32_t *rank = user;
@@ -237,6 +250,25 @@ static int output_order(const void *a, const void *b, void *user) {
   return (x->type > y->type) - (x->type < y->type);
 }
 
+static int history_order(const void *a, const void *b, void *user) {
+  int c = row_order(a, b, user);
+  return c ? c : output_order(a, b, user);
+}
+
+/* A run as single rows: the versions of one row must come together. */
+static bl_status add_rows(bl_feed *f, const bl_event *run, bl_error *err) {
+  for (uint32_t i = 0; i < run->len; i++) {
+    bl_event e = *run;
+    e.len = 1;
+    e.before_pos += i;
+    e.after_pos += i;
+    if (e.before_id != BL_NONE) e.before_id += i;
+    if (e.after_id != BL_NONE) e.after_id += i;
+    BL_TRY(bl_sorter_add(f->events, &e, err));
+  }
+  return BL_OK;
+}
+
 static bl_status put_in_order(feeding *x, bl_spool *in, bl_error *err) {
   bl_event events[128];
   size_t n;
@@ -249,7 +281,7 @@ static bl_status put_in_order(feeding *x, bl_spool *in, bl_error *err) {
     if (n == 0) break;
     for (size_t i = 0; i < n; i++) {
       f->rows += (int64_t)events[i].len * (events[i].type == BL_UPDATE ? 2 : 1);
-      BL_TRY(bl_sorter_add(f->events, &events[i], err));
+      BL_TRY(x->o->by_row ? add_rows(f, &events[i], err) : bl_sorter_add(f->events, &events[i], err));
     }
   }
   return bl_sorter_finish(f->events, err);

@@ -14,6 +14,7 @@ typedef struct bl_feed_options {
   bool check_replace, fail_on_broken;
   const bl_idset *only; /* history: rows with these ids */
   bool nulls;           /* with `only`: rows without id too */
+  bool by_row;          /* history: events by id (rows without one by place), then ordinal */
 } bl_feed_options;
 
 /* A warning of C15 that was given: once a writer and kind. */

@@ -16,8 +16,8 @@ bool bl_row_format_of(const char *name, bl_row_format *out) {
   return false;
 }
 
-static bl_status write_text(bl_ctx *ctx, bl_emit_kind kind, struct ArrowArrayStream *in, const struct ArrowSchema *schema, const bl_sink *sink,
-                            int64_t *rows, bl_error *err) {
+static bl_status write_text(bl_ctx *ctx, bl_emit_kind kind, struct ArrowArrayStream *in,
+                            const struct ArrowSchema *schema, const bl_sink *sink, int64_t *rows, bl_error *err) {
   bl_emit *e;
   BL_TRY(bl_emit_open(ctx, kind, sink, schema, &e, err));
   bl_status st = BL_OK;
@@ -45,24 +45,30 @@ static bl_status write_binary(bl_arrow_writer *w, struct ArrowArrayStream *in, i
   }
 }
 
-static bl_status write_arrow(bl_ctx *ctx, bl_row_format format, struct ArrowArrayStream *in, const struct ArrowSchema *schema,
-                             const bl_sink *sink, int64_t *rows, bl_error *err) {
+static bl_status write_arrow(bl_ctx *ctx, bl_row_format format, struct ArrowArrayStream *in,
+                             const struct ArrowSchema *schema, const bl_sink *sink, int64_t *rows, bl_error *err) {
   bl_arrow_writer *w;
-  BL_TRY(format == BL_ROWS_ARROW ? bl_arrow_ipc_writer(ctx, sink, schema, &w, err) : bl_arrow_parquet_writer(ctx, sink, schema, &w, err));
+  BL_TRY(format == BL_ROWS_ARROW ? bl_arrow_ipc_writer(ctx, sink, schema, &w, err)
+                                 : bl_arrow_parquet_writer(ctx, sink, schema, &w, err));
   bl_status st = write_binary(w, in, rows, err);
   if (st == BL_OK) return bl_arrow_writer_finish(w, err);
   bl_arrow_writer_abort(w);
   return st;
 }
 
-bl_status bl_write_rows(bl_ctx *ctx, bl_row_format format, struct ArrowArrayStream *in, const bl_sink *sink, int64_t *rows, bl_error *err) {
+bl_status bl_write_rows(bl_ctx *ctx, bl_row_format format, struct ArrowArrayStream *in, const bl_sink *sink,
+                        int64_t *rows, bl_error *err) {
   struct ArrowSchema schema = {0};
   int64_t n = 0;
   int code = in->get_schema(in, &schema);
-  if (code) return bl_fail(err, bl_stream_status(code), "%s", in->get_last_error(in) ? in->get_last_error(in) : "no schema");
-  bl_status st = format <= BL_ROWS_CSV
-                     ? write_text(ctx, format == BL_ROWS_TEXT ? BL_EMIT_TEXT : format == BL_ROWS_CSV ? BL_EMIT_CSV : BL_EMIT_NDJSON, in, &schema, sink, &n, err)
-                     : write_arrow(ctx, format, in, &schema, sink, &n, err);
+  if (code)
+    return bl_fail(err, bl_stream_status(code), "%s", in->get_last_error(in) ? in->get_last_error(in) : "no schema");
+  bl_status st = format <= BL_ROWS_CSV ? write_text(ctx,
+                                                    format == BL_ROWS_TEXT  ? BL_EMIT_TEXT
+                                                    : format == BL_ROWS_CSV ? BL_EMIT_CSV
+                                                                            : BL_EMIT_NDJSON,
+                                                    in, &schema, sink, &n, err)
+                                       : write_arrow(ctx, format, in, &schema, sink, &n, err);
   bl_aschema_release(&schema);
   if (rows) *rows = n;
   return st;

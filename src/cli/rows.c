@@ -1,0 +1,72 @@
+/* rows.c: what the row commands share: lists of names, a stream to the output. */
+#include "rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bl_status cli_write_rows(cli *c, struct ArrowArrayStream *in) {
+  const char *name;
+  bl_row_format format;
+  bl_sink sink;
+  bl_status st = cli_format(c, &name);
+  if (st != BL_OK) return st;
+  if (!bl_row_format_of(name, &format))
+    return bl_fail(&c->err, BL_USAGE, "wrong usage: --format %s: text, ndjson, csv, arrow or parquet is expected",
+                   name);
+  st = cli_open_output(c, &sink);
+  if (st != BL_OK) return st;
+  st = bl_write_rows(c->ctx, format, in, &sink, NULL, &c->err);
+  return cli_close_output(c, st);
+}
+
+/* Names are separated by commas; a comma inside "…" does not separate. */
+bl_status cli_split(cli *c, const char *text, cli_names *out) {
+  *out = (cli_names){0};
+  if (!text) return BL_OK;
+  out->text = strdup(text);
+  out->items = calloc(strlen(text) + 2, sizeof *out->items);
+  if (!out->text || !out->items) return bl_nomem(&c->err);
+  char *from = out->text, *to = out->text, *name = out->text;
+  bool quoted = false;
+  for (;; from++) {
+    if (*from == '"') {
+      if (quoted && from[1] == '"') *to++ = *from++;
+      else quoted = !quoted;
+      continue;
+    }
+    bool end = *from == 0;
+    if (end || (*from == ',' && !quoted)) {
+      *to++ = 0;
+      out->items[out->n++] = name;
+      name = to;
+      if (end) return BL_OK;
+      continue;
+    }
+    *to++ = *from;
+  }
+}
+
+void cli_names_free(cli_names *n) {
+  free(n->text);
+  free((void *)n->items);
+}
+
+bl_status cli_where_error(cli *c, const char *where, bl_status st) {
+  if (st == BL_USAGE && where && c->err.position >= 0) c->caret = where;
+  return st;
+}
+
+bl_status cli_write_text(cli *c, const char *text) {
+  bl_sink sink;
+  bl_status st = cli_open_output(c, &sink);
+  if (st != BL_OK) return st;
+  st = sink.write(sink.user, text, strlen(text), &c->err);
+  return cli_close_output(c, st);
+}
+
+bl_status cli_plan_kind(cli *c, const char *plan, bool *footers) {
+  *footers = strcmp(plan, "footers") == 0;
+  if (*footers || *plan == 0) return BL_OK;
+  return bl_fail(&c->err, BL_USAGE, "wrong usage: --plan=%s: --plan or --plan=footers is expected", plan);
+}
