@@ -2,7 +2,7 @@
  *
  * 1. The Parquet schema is built here from the Arrow schema: names "list"/"element" and "key_value"/"key"/"value", a
  *    field id wherever the Arrow field has one, required where it is not nullable, logical types by kind and extension.
- * 2. A row group ends when what it holds in memory passes the target, before the next batch.
+ * 2. A row group ends when its encoded bytes pass the target, before the next batch.
  * 3. A required field holds no null: one below a null struct is only a slot, a real one is refused. */
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,6 @@
 #include <arrow/array.h>
 #include <arrow/config.h>
 #include <arrow/extension_type.h>
-#include <arrow/memory_pool.h>
 #include <arrow/util/bitmap_ops.h>
 #include <arrow/util/key_value_metadata.h>
 #include <parquet/arrow/writer.h>
@@ -303,20 +302,53 @@ parquet::Compression::type codec_of(const char *name) {
   unsupported("unknown compression codec: " + c);
 }
 
+/* The library's writer keeps its row group to itself; standing between it and the file, we see how large it is. */
+class Watched final : public parquet::ParquetFileWriter::Contents {
+public:
+  Watched(std::shared_ptr<GroupNode> root, std::unique_ptr<parquet::ParquetFileWriter> file)
+      : Contents(std::move(root), file->key_value_metadata()), file_(std::move(file)) {}
+  void Close() override {
+    file_->Close();
+    file_metadata_ = file_->metadata();
+  }
+  parquet::RowGroupWriter *AppendRowGroup() override { return group_ = file_->AppendRowGroup(); }
+  parquet::RowGroupWriter *AppendBufferedRowGroup() override { return group_ = file_->AppendBufferedRowGroup(); }
+  int64_t num_rows() const override { return file_->num_rows(); }
+  int num_columns() const override { return file_->num_columns(); }
+  int num_row_groups() const override { return file_->num_row_groups(); }
+  const std::shared_ptr<parquet::WriterProperties> &properties() const override { return file_->properties(); }
+  void AddKeyValueMetadata(const std::shared_ptr<const arrow::KeyValueMetadata> &kv) override {
+    file_->AddKeyValueMetadata(kv);
+  }
+  /* Of the row group in hand: encoded and compressed, written or held. */
+  int64_t group_bytes() const {
+    return group_ ? group_->total_compressed_bytes() + group_->total_compressed_bytes_written() : 0;
+  }
+  int64_t held_bytes() const { return group_ ? group_->total_compressed_bytes() : 0; }
+
+private:
+  std::unique_ptr<parquet::ParquetFileWriter> file_;
+  parquet::RowGroupWriter *group_ = nullptr;
+};
+
 class ParquetWriter final : public bl_arrow_writer {
 public:
   ParquetWriter(bl_ctx *ctx, const bl_sink &sink, const ArrowSchema *schema, const bl_parquet_options &o)
-      : pool_(arrow::default_memory_pool()), group_bytes_(o.group_bytes > 0 ? o.group_bytes : kGroupBytes),
-        out_(std::make_shared<SinkStream>(sink)) {
+      : group_bytes_(o.group_bytes > 0 ? o.group_bytes : kGroupBytes), out_(std::make_shared<SinkStream>(sink)) {
     auto full = borrow_schema(schema);
     schema_ = storage_schema(full);
     auto root = SchemaBuilder(ctx).root(*full);
     auto file = parquet::ParquetFileWriter::Open(out_, root, properties(o), key_values(o));
-    ok(parquet::arrow::FileWriter::Make(&pool_, std::move(file), schema_, arrow_properties(), &writer_));
+    auto watched = std::make_unique<Watched>(root, std::move(file));
+    watched_ = watched.get();
+    auto outer = std::make_unique<parquet::ParquetFileWriter>();
+    outer->Open(std::move(watched));
+    ok(parquet::arrow::FileWriter::Make(arrow::default_memory_pool(), std::move(outer), schema_,
+                                        parquet::default_arrow_writer_properties(), &writer_));
   }
 
   const char *name() const override { return "Parquet"; }
-  int64_t bytes() const override { return ok(out_->Tell()) + (rows_ ? pool_.bytes_allocated() : 0); }
+  int64_t bytes() const override { return ok(out_->Tell()) + watched_->held_bytes(); }
 
   void write(ArrowArray *batch) override {
     Owned owned(batch);
@@ -324,7 +356,7 @@ public:
     if (in->num_rows() == 0) return;
     arrow::ArrayVector columns;
     for (int i = 0; i < in->num_columns(); i++) columns.push_back(Required::column(in->column(i), *schema_->field(i)));
-    if (rows_ > 0 && pool_.bytes_allocated() > group_bytes_) {
+    if (rows_ > 0 && watched_->group_bytes() >= group_bytes_) {
       ok(writer_->NewBufferedRowGroup());
       rows_ = 0;
     }
@@ -338,15 +370,14 @@ public:
   }
 
 private:
-  arrow::ProxyMemoryPool pool_; /* what this writer holds */
   int64_t group_bytes_, rows_ = 0;
   std::shared_ptr<SinkStream> out_;
   std::shared_ptr<arrow::Schema> schema_;
   std::unique_ptr<parquet::arrow::FileWriter> writer_;
+  Watched *watched_ = nullptr; /* inside writer_ */
 
-  std::shared_ptr<parquet::WriterProperties> properties(const bl_parquet_options &o) {
+  static std::shared_ptr<parquet::WriterProperties> properties(const bl_parquet_options &o) {
     parquet::WriterProperties::Builder b;
-    b.memory_pool(&pool_);
     b.created_by(std::string("bergline version ") + BL_VERSION + " (Arrow " + arrow::GetBuildInfo().version_string +
                  ")");
     b.compression(codec_of(o.codec));
@@ -363,11 +394,6 @@ private:
         e.aad_prefix(std::string(static_cast<const char *>(o.aad_prefix), o.n_aad))->disable_aad_prefix_storage();
       b.encryption(e.build());
     }
-    return b.build();
-  }
-
-  static std::shared_ptr<parquet::ArrowWriterProperties> arrow_properties() {
-    parquet::ArrowWriterProperties::Builder b;
     return b.build();
   }
 

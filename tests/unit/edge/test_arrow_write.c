@@ -1,0 +1,290 @@
+/* test_arrow_write.c: Parquet files and IPC streams written, and read back. */
+#include "table_fixture.h"
+
+typedef struct fixture {
+  bl_ctx *ctx;
+  struct ArrowSchema schema;
+  bl_buf out;
+  bl_sink sink;
+  bl_arrow_writer *w;
+  bl_error err;
+} fixture;
+
+static void setup(fixture *f, const column *cols, size_t n) {
+  *f = (fixture){.ctx = test_ctx(), .err = BL_ERROR_INIT};
+  test_ok(bl_arrow_init(&f->err), &f->err);
+  table_schema(f->ctx, cols, n, &f->schema);
+  bl_buf_init(&f->out, f->ctx, BL_BUF_MAX);
+  f->sink = (bl_sink){buf_write, &f->out};
+}
+
+static void teardown(fixture *f) {
+  bl_buf_free(&f->out);
+  f->schema.release(&f->schema);
+  test_ctx_free(f->ctx);
+}
+
+/* ---- IPC ---- */
+
+static rows_read read_ipc(fixture *f) {
+  memory_input in = memory_open(f->out.p, f->out.n);
+  struct ArrowArrayStream s;
+  rows_read rows;
+  test_ok(bl_arrow_ipc_reader(f->ctx, &in.in, &s, &f->err), &f->err);
+  test_ok(rows_collect(f->ctx, &s, &rows, &f->err), &f->err);
+  return rows;
+}
+
+static void test_arrow_write__an_ipc_stream_comes_back_with_field_ids(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f, every_type, BL_LEN(every_type));
+  test_ok(bl_arrow_ipc_writer(f.ctx, &f.sink, &f.schema, &f.w, &f.err), &f.err);
+  for (uint64_t i = 0; i < 2; i++) {
+    struct ArrowArray a;
+    random_batch(f.ctx, &f.schema, 50, 1 + i, &a);
+    test_ok(bl_arrow_writer_write(f.w, &a, &f.err), &f.err);
+    assert_null(a.release);
+  }
+  assert_true(bl_arrow_writer_bytes(f.w) > 0);
+  test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
+  rows_read rows = read_ipc(&f), made = {0};
+  assert_int_equal(rows.all.length, 100);
+  bl_str id = bl_aschema_get(rows.schema.children[18], "PARQUET:field_id");
+  assert_true(bl_str_is(id, "19"));
+  column_schema(f.ctx, &(column){"+s", "", false, -1, NULL, NULL, every_type, BL_LEN(every_type)}, &made.schema);
+  random_batch(f.ctx, &f.schema, 50, 2, &made.all);
+  bl_view *a = view_rows(f.ctx, &rows), *b = view_rows(f.ctx, &made);
+  for (int64_t i = 0; i < 50; i++) assert_same(a, 50 + i, b, i);
+  bl_view_free(a);
+  bl_view_free(b);
+  rows_free(&rows);
+  rows_free(&made);
+  teardown(&f);
+}
+
+static void test_arrow_write__ipc_files_of_others_come_in_canonical_layouts(void **state) {
+  (void)state;
+  static const char *const names[] = {"tests/fixtures/parquet/layouts.arrow", "tests/fixtures/parquet/layouts.arrows"};
+  static const char *const formats[] = {"u", "u", "z", "u", "+l", "i", "i", "l", "d:20,0", "ttu", "tsu:", "tsn:"};
+  for (size_t k = 0; k < 2; k++) {
+    fixture f = {.ctx = test_ctx(), .err = BL_ERROR_INIT};
+    char *path = test_path(names[k]);
+    size_t n;
+    void *bytes = test_read(path, &n);
+    memory_input in = memory_open(bytes, n);
+    struct ArrowArrayStream s;
+    rows_read r;
+    test_ok(bl_arrow_ipc_reader(f.ctx, &in.in, &s, &f.err), &f.err);
+    test_ok(rows_collect(f.ctx, &s, &r, &f.err), &f.err);
+    assert_int_equal(r.schema.n_children, BL_LEN(formats));
+    for (size_t i = 0; i < BL_LEN(formats); i++) assert_string_equal(r.schema.children[i]->format, formats[i]);
+    bl_view *v = view_rows(f.ctx, &r);
+    assert_true(bl_str_is(bl_view_bytes(&v->children[1], 2), "word"));
+    assert_true(bl_str_is(bl_view_bytes(&v->children[3], 1), "a string of more than twelve bytes"));
+    assert_true(bl_view_decimal(&v->children[8], 0) == (bl_i128)UINT64_MAX);
+    bl_view_free(v);
+    rows_free(&r);
+    free(bytes);
+    free(path);
+    test_ctx_free(f.ctx);
+  }
+}
+
+static void test_arrow_write__damaged_ipc_never_crashes(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f, every_type, BL_LEN(every_type));
+  struct ArrowArray a;
+  test_ok(bl_arrow_ipc_writer(f.ctx, &f.sink, &f.schema, &f.w, &f.err), &f.err);
+  random_batch(f.ctx, &f.schema, 20, 1, &a);
+  test_ok(bl_arrow_writer_write(f.w, &a, &f.err), &f.err);
+  test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
+  rng r = {99};
+  for (int i = 0; i < 600; i++) {
+    size_t at = (size_t)rng_below(&r, (int64_t)f.out.n), n = f.out.n;
+    uint8_t old = f.out.p[at];
+    f.out.p[at] = (uint8_t)rng_next(&r);
+    if (i % 3 == 0) n = (size_t)rng_below(&r, (int64_t)n);
+    memory_input in = memory_open(f.out.p, n);
+    struct ArrowArrayStream s;
+    rows_read rows = {0};
+    bl_error err = BL_ERROR_INIT;
+    bl_status st = bl_arrow_ipc_reader(f.ctx, &in.in, &s, &err);
+    if (st == BL_OK) st = rows_collect(f.ctx, &s, &rows, &err);
+    rows_free(&rows);
+    if (st != BL_OK) assert_true(err.message[0]);
+    f.out.p[at] = old;
+  }
+  teardown(&f);
+}
+
+/* ---- Parquet ---- */
+
+static bl_data_reader *open_written(fixture *f, memory_input *in) {
+  bl_data_reader *r;
+  *in = memory_open(f->out.p, f->out.n);
+  test_ok(bl_format_parquet.open(f->ctx, &in->in, "mem/file", NULL, &r, &f->err), &f->err);
+  return r;
+}
+
+static void test_arrow_write__row_groups_end_by_bytes(void **state) {
+  (void)state;
+  fixture f;
+  static const column cols[] = {C("u", "s", true, 1)};
+  setup(&f, cols, 1);
+  bl_parquet_options o = {.group_bytes = 60000, .page_rows = 500};
+  test_ok(bl_arrow_parquet_writer_with(f.ctx, &f.sink, &f.schema, &o, &f.w, &f.err), &f.err);
+  for (uint64_t i = 0; i < 40; i++) {
+    struct ArrowArray a;
+    random_batch(f.ctx, &f.schema, 2000, i + 1, &a);
+    test_ok(bl_arrow_writer_write(f.w, &a, &f.err), &f.err);
+  }
+  int64_t guess = bl_arrow_writer_bytes(f.w);
+  test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
+  assert_true(guess > (int64_t)f.out.n / 4 && guess < (int64_t)f.out.n * 4);
+  memory_input in;
+  bl_data_reader *r = open_written(&f, &in);
+  assert_true(r->meta->n_groups > 2 && r->meta->n_groups < 40);
+  assert_int_equal(r->meta->rows, 80000);
+  for (size_t g = 0; g < r->meta->n_groups; g++) assert_true(r->meta->groups[g].rows > 0);
+  r->free(r);
+  teardown(&f);
+}
+
+static void test_arrow_write__key_values_are_kept(void **state) {
+  (void)state;
+  fixture f;
+  static const column cols[] = {C("l", "a", true, 1)};
+  setup(&f, cols, 1);
+  const char *pairs[] = {"iceberg.schema", "{\"type\":\"struct\"}", "other", "x"};
+  bl_parquet_options o = {.pairs = pairs, .n_pairs = 2};
+  test_ok(bl_arrow_parquet_writer_with(f.ctx, &f.sink, &f.schema, &o, &f.w, &f.err), &f.err);
+  test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
+  memory_input in;
+  bl_data_reader *r = open_written(&f, &in);
+  assert_string_equal(r->meta->schema_text, "{\"type\":\"struct\"}");
+  assert_int_equal(r->meta->rows, 0);
+  assert_int_equal(r->meta->n_groups, 0);
+  r->free(r);
+  teardown(&f);
+}
+
+static void test_arrow_write__a_null_in_a_required_column_is_refused_with_its_row(void **state) {
+  (void)state;
+  fixture f;
+  static const column loose[] = {C("l", "a", true, 1)}, strict[] = {C("l", "a", false, 1)};
+  struct ArrowSchema as_written;
+  setup(&f, strict, 1);
+  table_schema(f.ctx, loose, 1, &as_written);
+  bl_builder *b;
+  struct ArrowArray a;
+  test_ok(bl_builder_new(f.ctx, &as_written, &b, &f.err), &f.err);
+  for (int i = 0; i < 10; i++) {
+    bl_builder *c = bl_builder_child(b, 0);
+    test_ok(i == 6 ? bl_builder_null(c, &f.err) : bl_builder_int(c, i, &f.err), &f.err);
+    test_ok(bl_builder_close(b, &f.err), &f.err);
+  }
+  test_ok(bl_builder_finish(b, &a, &f.err), &f.err);
+  bl_builder_free(b);
+  test_ok(bl_arrow_parquet_writer(f.ctx, &f.sink, &f.schema, &f.w, &f.err), &f.err);
+  bl_error err = BL_ERROR_INIT;
+  test_status(BL_USAGE, bl_arrow_writer_write(f.w, &a, &err), &err);
+  assert_int_equal(err.position, 6);
+  test_says(&err, "column a");
+  assert_null(a.release);
+  bl_arrow_writer_abort(f.w);
+  as_written.release(&as_written);
+  teardown(&f);
+}
+
+static void test_arrow_write__a_required_field_below_a_null_struct_is_a_slot(void **state) {
+  (void)state;
+  fixture f;
+  static const column loose_kids[] = {C("l", "x", true, 2)}, strict_kids[] = {C("l", "x", false, 2)};
+  static const column loose[] = {N("+s", "st", true, 1, loose_kids)}, strict[] = {N("+s", "st", true, 1, strict_kids)};
+  struct ArrowSchema as_written;
+  setup(&f, strict, 1);
+  table_schema(f.ctx, loose, 1, &as_written);
+  bl_builder *b;
+  struct ArrowArray a;
+  test_ok(bl_builder_new(f.ctx, &as_written, &b, &f.err), &f.err);
+  for (int i = 0; i < 4; i++) {
+    bl_builder *st = bl_builder_child(b, 0);
+    if (i == 1) {
+      test_ok(bl_builder_null(st, &f.err), &f.err);
+    } else {
+      test_ok(bl_builder_int(bl_builder_child(st, 0), i, &f.err), &f.err);
+      test_ok(bl_builder_close(st, &f.err), &f.err);
+    }
+    test_ok(bl_builder_close(b, &f.err), &f.err);
+  }
+  test_ok(bl_builder_finish(b, &a, &f.err), &f.err);
+  bl_builder_free(b);
+  test_ok(bl_arrow_parquet_writer(f.ctx, &f.sink, &f.schema, &f.w, &f.err), &f.err);
+  test_ok(bl_arrow_writer_write(f.w, &a, &f.err), &f.err);
+  test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
+  memory_input in;
+  bl_data_reader *r = open_written(&f, &in);
+  struct ArrowArrayStream s;
+  rows_read rows;
+  test_ok(r->read(r, 0, (int32_t[]){0}, 1, NULL, 0, 10, &s, &f.err), &f.err);
+  test_ok(rows_collect(f.ctx, &s, &rows, &f.err), &f.err);
+  bl_view *v = view_rows(f.ctx, &rows);
+  assert_true(bl_view_null(&v->children[0], 1));
+  assert_int_equal(bl_view_i64(&v->children[0].children[0], 3), 3);
+  assert_int_equal(rows.all.children[0]->children[0]->null_count, 0);
+  bl_view_free(v);
+  rows_free(&rows);
+  r->free(r);
+  as_written.release(&as_written);
+  teardown(&f);
+}
+
+static void test_arrow_write__what_parquet_has_no_form_for_is_refused(void **state) {
+  (void)state;
+  static const column empty[] = {{"+s", "e", true, 1, NULL, NULL, NULL, 0}}, month[] = {C("tiM", "m", true, 1)};
+  static const column geo[] = {{"z", "g", true, 1, "geoarrow.wkb", "{\"edges\":\"flat\"}", NULL, 0}};
+  const column *const bad[] = {empty, month, geo};
+  for (size_t i = 0; i < BL_LEN(bad); i++) {
+    fixture f;
+    setup(&f, bad[i], 1);
+    test_status(BL_UNSUPPORTED, bl_arrow_parquet_writer(f.ctx, &f.sink, &f.schema, &f.w, &f.err), &f.err);
+    teardown(&f);
+  }
+}
+
+static bl_status refuse_write(void *user, const void *p, size_t n, bl_error *err) {
+  (void)user;
+  (void)p;
+  (void)n;
+  return bl_fail(err, BL_CANCELLED, "nobody reads any more");
+}
+
+static void test_arrow_write__the_error_of_the_sink_comes_out_as_it_is(void **state) {
+  (void)state;
+  fixture f;
+  static const column cols[] = {C("l", "a", true, 1)};
+  setup(&f, cols, 1);
+  f.sink.write = refuse_write;
+  bl_status st = bl_arrow_parquet_writer(f.ctx, &f.sink, &f.schema, &f.w, &f.err);
+  if (st == BL_OK) st = bl_arrow_writer_finish(f.w, &f.err);
+  test_status(BL_CANCELLED, st, &f.err);
+  assert_string_equal(f.err.message, "nobody reads any more");
+  teardown(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_arrow_write__an_ipc_stream_comes_back_with_field_ids),
+      cmocka_unit_test(test_arrow_write__ipc_files_of_others_come_in_canonical_layouts),
+      cmocka_unit_test(test_arrow_write__damaged_ipc_never_crashes),
+      cmocka_unit_test(test_arrow_write__row_groups_end_by_bytes),
+      cmocka_unit_test(test_arrow_write__key_values_are_kept),
+      cmocka_unit_test(test_arrow_write__a_null_in_a_required_column_is_refused_with_its_row),
+      cmocka_unit_test(test_arrow_write__a_required_field_below_a_null_struct_is_a_slot),
+      cmocka_unit_test(test_arrow_write__what_parquet_has_no_form_for_is_refused),
+      cmocka_unit_test(test_arrow_write__the_error_of_the_sink_comes_out_as_it_is),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
