@@ -34,7 +34,8 @@ typedef struct bl_emit_options {
   size_t n_changed;
   bool skip_unchanged;
   bool after_images; /* C16 */
-  bool no_before;    /* history: UPDATE_BEFORE left out, DELETE in full */
+  bool no_before;    /* history: UPDATE_BEFORE left out, DELETE in full; `where` looks at what stays */
+  bool where_nulls;  /* `where` picks among rows without id only */
 } bl_emit_options;
 
 typedef struct bl_emitter bl_emitter;

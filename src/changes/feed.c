@@ -274,8 +274,8 @@ static bl_status put_in_order(feeding *x, bl_spool *in, bl_error *err) {
   size_t n;
   bl_feed *f = x->f;
   BL_TRY(bl_files_rank(&f->files, err));
-  BL_TRY(bl_sorter_new(f->ctx, sizeof(bl_event), f->ctx->o.memory_budget / 6, output_order, f->files.rank, &f->events,
-                       err));
+  BL_TRY(bl_sorter_new(f->ctx, sizeof(bl_event), f->ctx->o.memory_budget / 6,
+                       x->o->by_row ? history_order : output_order, f->files.rank, &f->events, err));
   for (int64_t at = 0;; at += (int64_t)n) {
     BL_TRY(bl_spool_read(in, at, events, BL_LEN(events), &n, err));
     if (n == 0) break;
