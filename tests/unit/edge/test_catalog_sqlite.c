@@ -1,0 +1,263 @@
+/* test_catalog_sqlite.c: catalogs in SQLite files as Java and PyIceberg keep them. */
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "edge/catalog_sqlite.h"
+#include "support/support.h"
+
+typedef struct fixture {
+  bl_ctx *ctx;
+  char *dir, *db;
+  bl_catalog *c;
+  char seen[1000];
+  bl_error err;
+} fixture;
+
+static void setup(fixture *f) {
+  *f = (fixture){.ctx = test_ctx(), .dir = test_temp_dir(), .err = BL_ERROR_INIT};
+  f->db = test_join(f->dir, "c.db");
+}
+
+static void teardown(fixture *f) {
+  if (f->c) f->c->free(f->c);
+  test_remove_dir(f->dir);
+  free(f->db);
+  test_ctx_free(f->ctx);
+}
+
+static void run_sql(fixture *f, const char *sql) {
+  sqlite3 *db;
+  char *message = NULL;
+  assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
+  if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) fail_msg("%s", message);
+  sqlite3_close(db);
+}
+
+static const char v0[] =
+    "CREATE TABLE iceberg_tables(catalog_name VARCHAR(255) NOT NULL, table_namespace VARCHAR(255) NOT "
+    "NULL, table_name VARCHAR(255) NOT NULL, metadata_location VARCHAR(1000), "
+    "previous_metadata_location VARCHAR(1000), PRIMARY KEY (catalog_name, table_namespace, table_name));"
+    "CREATE TABLE iceberg_namespace_properties(catalog_name VARCHAR(255) NOT NULL, namespace VARCHAR(255) "
+    "NOT NULL, property_key VARCHAR(255), property_value VARCHAR(1000));";
+
+static bl_status open_it(fixture *f, const char *uri, const char *name, bl_error *err) {
+  bl_catalog_options o = {.name = name, .uri = uri};
+  if (f->c) f->c->free(f->c);
+  assert_true(bl_catalog_driver_sqlite.takes(&o));
+  return bl_catalog_driver_sqlite.open(f->ctx, &o, &f->c, err);
+}
+
+static void open_ok(fixture *f, const char *name) {
+  char uri[500];
+  snprintf(uri, sizeof uri, "sqlite:///%s", f->db);
+  test_ok(open_it(f, uri, name, &f->err), &f->err);
+}
+
+static void refuse_uri(fixture *f, const char *uri, const char *name, bl_status want, const char *says) {
+  bl_error err = BL_ERROR_INIT;
+  test_status(want, open_it(f, uri, name, &err), &err);
+  assert_null(f->c);
+  test_says(&err, says);
+}
+
+static void refuse(fixture *f, const char *name, bl_status want, const char *says) {
+  char uri[500];
+  snprintf(uri, sizeof uri, "sqlite:///%s", f->db);
+  refuse_uri(f, uri, name, want, says);
+}
+
+static bl_status note(void *user, const bl_catalog_entry *e, bl_error *err) {
+  fixture *f = user;
+  (void)err;
+  size_t n = strlen(f->seen);
+  snprintf(f->seen + n, sizeof f->seen - n, "%s/%s/%s;", e->name_space, e->name ? e->name : "-",
+           e->metadata_location ? e->metadata_location : "-");
+  return BL_OK;
+}
+
+static bl_status load(fixture *f, const char *ns, const char *name, bl_error *err) {
+  bl_table_name t = {&ns, 1, name};
+  f->seen[0] = 0;
+  return f->c->load(f->c, &t, note, f, err);
+}
+
+static void test_catalog_sqlite__loads_tables_without_the_type_column(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  run_sql(&f, v0);
+  run_sql(&f, "INSERT INTO iceberg_tables VALUES ('c', 'a.b', 't', '/m.json', NULL), ('c', 'a', 'u', NULL, NULL)");
+  open_ok(&f, NULL);
+  test_ok(load(&f, "a.b", "t", &f.err), &f.err);
+  assert_string_equal(f.seen, "a.b/t//m.json;");
+  assert_string_equal(f.c->name, "c");
+  test_status(BL_DAMAGED, load(&f, "a", "u", &f.err), &f.err);
+  test_says(&f.err, "metadata_location");
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__knows_views_and_null_types(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  run_sql(&f, v0);
+  run_sql(
+      &f,
+      "ALTER TABLE iceberg_tables ADD COLUMN iceberg_type VARCHAR(5);"
+      "INSERT INTO iceberg_tables VALUES ('c', 'a', 'old', '/m', NULL, NULL), ('c', 'a', 't', '/m', NULL, 'TABLE'), "
+      "('c', 'a', 'v', '/m', NULL, 'VIEW')");
+  open_ok(&f, NULL);
+  test_ok(load(&f, "a", "old", &f.err), &f.err);
+  test_ok(load(&f, "a", "t", &f.err), &f.err);
+  test_status(BL_UNSUPPORTED, load(&f, "a", "v", &f.err), &f.err);
+  test_says(&f.err, "a.v");
+  f.seen[0] = 0;
+  f.err = (bl_error)BL_ERROR_INIT;
+  test_ok(f.c->list_tables(f.c, NULL, 0, note, &f, &f.err), &f.err);
+  assert_string_equal(f.seen, "a/old//m;a/t//m;");
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__lists_tables_and_namespaces_in_order(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  run_sql(&f, v0);
+  run_sql(&f, "INSERT INTO iceberg_tables VALUES ('c', 'b', 't', '/1', NULL), ('c', 'a.x', 't', '/2', NULL), ('d', "
+              "'z', 't', '/', NULL);"
+              "INSERT INTO iceberg_namespace_properties VALUES ('c', 'empty', 'exists', 'true'), ('c', 'b', 'k', 'v')");
+  open_ok(&f, "c");
+  test_ok(f.c->list_tables(f.c, NULL, 0, note, &f, &f.err), &f.err);
+  assert_string_equal(f.seen, "a.x/t//2;b/t//1;");
+  f.seen[0] = 0;
+  test_ok(f.c->list_tables(f.c, (const char *[]){"a", "x"}, 2, note, &f, &f.err), &f.err);
+  assert_string_equal(f.seen, "a.x/t//2;");
+  f.seen[0] = 0;
+  test_ok(f.c->list_namespaces(f.c, note, &f, &f.err), &f.err);
+  assert_string_equal(f.seen, "a.x/-/-;b/-/-;empty/-/-;");
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__several_catalogs_need_a_name(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  run_sql(&f, v0);
+  run_sql(&f, "INSERT INTO iceberg_tables VALUES ('one', 'a', 't', '/1', NULL), ('two', 'a', 't', '/2', NULL)");
+  refuse(&f, NULL, BL_USAGE, "one, two");
+  refuse(&f, "three", BL_NOT_FOUND, "one, two");
+  open_ok(&f, "two");
+  test_ok(load(&f, "a", "t", &f.err), &f.err);
+  assert_string_equal(f.seen, "a/t//2;");
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__odd_names_are_data_not_sql(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  run_sql(&f, v0);
+  run_sql(&f, "INSERT INTO iceberg_tables VALUES ('c', 'a', 't''; --', '/1', NULL)");
+  open_ok(&f, NULL);
+  test_ok(load(&f, "a", "t'; --", &f.err), &f.err);
+  test_status(BL_NOT_FOUND, load(&f, "a", "%", &f.err), &f.err);
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__what_is_no_catalog_is_told_apart(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  refuse(&f, NULL, BL_NOT_FOUND, "c.db");
+  test_write(f.db,
+             "this is no database at all, but long enough to have a header of one hundred bytes ....................",
+             100);
+  refuse(&f, NULL, BL_DAMAGED, "c.db");
+  unlink(f.db);
+  run_sql(&f, "CREATE TABLE other(x)");
+  refuse(&f, NULL, BL_DAMAGED, "iceberg_tables");
+  run_sql(&f, v0);
+  refuse(&f, NULL, BL_NOT_FOUND, "no catalog");
+  refuse_uri(&f, "sqlite://", NULL, BL_USAGE, "sqlite:///PATH");
+  refuse_uri(&f, "sqlite://host/x", NULL, BL_USAGE, "sqlite:///PATH");
+  teardown(&f);
+}
+
+static void open_as(fixture *f, const char *uri) {
+  test_ok(open_it(f, uri, NULL, &f->err), &f->err);
+}
+
+static void test_catalog_sqlite__every_form_of_uri_finds_the_file(void **state) {
+  (void)state;
+  fixture f;
+  char uri[500], *was = getcwd(NULL, 0);
+  setup(&f);
+  run_sql(&f, v0);
+  run_sql(&f, "INSERT INTO iceberg_tables VALUES ('c', 'a', 't', '/1', NULL)");
+  snprintf(uri, sizeof uri, "sqlite:///%s", f.db); /* four slashes */
+  open_as(&f, uri);
+  snprintf(uri, sizeof uri, "sqlite://%s", f.db);
+  open_as(&f, uri);
+  snprintf(uri, sizeof uri, "jdbc:sqlite:%s", f.db);
+  open_as(&f, uri);
+  snprintf(uri, sizeof uri, "jdbc:sqlite:file:%s?busy_timeout=5", f.db);
+  open_as(&f, uri);
+  assert_int_equal(chdir(f.dir), 0);
+  open_as(&f, "sqlite:///c.db");
+  assert_int_equal(chdir(was), 0);
+  free(was);
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__takes_only_its_own(void **state) {
+  (void)state;
+  static const bl_catalog_options no[] = {{.uri = NULL, .type = "sql"},
+                                          {.uri = "http://x"},
+                                          {.uri = "postgresql://x", .type = "sql"},
+                                          {.uri = "sqlite:///x", .type = "rest"}};
+  for (size_t i = 0; i < BL_LEN(no); i++) assert_false(bl_catalog_driver_sqlite.takes(&no[i]));
+}
+
+static bl_status use_all(bl_ctx *ctx, void *user, bl_error *err) {
+  fixture *f = user;
+  bl_catalog_options o = {.uri = f->seen};
+  bl_catalog *c = NULL;
+  fixture notes = {0};
+  const char *ns = "a";
+  bl_table_name t = {&ns, 1, "t"};
+  bl_status st;
+  BL_GO(bl_catalog_driver_sqlite.open(ctx, &o, &c, err));
+  BL_GO(c->load(c, &t, note, &notes, err));
+  BL_GO(c->list_tables(c, &ns, 1, note, &notes, err));
+  BL_GO(c->list_namespaces(c, note, &notes, err));
+done:
+  if (c) c->free(c);
+  return st;
+}
+
+static void test_catalog_sqlite__survives_each_failing_allocation(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  run_sql(&f, v0);
+  run_sql(&f, "INSERT INTO iceberg_tables VALUES ('c', 'a', 't', '/1', NULL)");
+  snprintf(f.seen, sizeof f.seen, "sqlite:///%s", f.db);
+  test_fail_each(use_all, &f);
+  teardown(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_catalog_sqlite__loads_tables_without_the_type_column),
+      cmocka_unit_test(test_catalog_sqlite__knows_views_and_null_types),
+      cmocka_unit_test(test_catalog_sqlite__lists_tables_and_namespaces_in_order),
+      cmocka_unit_test(test_catalog_sqlite__several_catalogs_need_a_name),
+      cmocka_unit_test(test_catalog_sqlite__odd_names_are_data_not_sql),
+      cmocka_unit_test(test_catalog_sqlite__what_is_no_catalog_is_told_apart),
+      cmocka_unit_test(test_catalog_sqlite__every_form_of_uri_finds_the_file),
+      cmocka_unit_test(test_catalog_sqlite__takes_only_its_own),
+      cmocka_unit_test(test_catalog_sqlite__survives_each_failing_allocation),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
