@@ -14,6 +14,7 @@ CORE = ['base', 'model', 'format', 'table', 'rows', 'scan']
 ALLOWED = {name: CORE[:i] for i, name in enumerate(CORE)}
 ALLOWED.update({
     'changes': CORE,
+    'inspect': CORE + ['changes'],
     'write': CORE,
     'verify': CORE + ['changes'],
     'maintain': CORE + ['changes', 'write', 'verify'],
@@ -22,7 +23,7 @@ ALLOWED.update({
     'cli': [],
 })
 # The C face of Arrow's compute kernels and writers is plain structs and functions: no vtable stands between.
-FACES = {'edge/arrow/arrow_edge.h': ['rows', 'scan', 'changes', 'write', 'verify', 'maintain', 'edge']}
+FACES = {'edge/arrow/arrow_edge.h': ['rows', 'scan', 'changes', 'inspect', 'write', 'verify', 'maintain', 'edge']}
 C_HEADERS = {'errno.h', 'stdarg.h', 'stdbool.h', 'stddef.h', 'stdint.h'}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 

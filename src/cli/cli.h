@@ -1,0 +1,113 @@
+/* cli.h: the frame of the program: commands and options are tables, one parser and one help for all.
+ * 1. Data goes to the output (stdout or -o FILE), everything else to stderr.
+ * 2. A command returns a bl_status with c->err set; main prints the one error line and makes the exit status of it. */
+#ifndef BL_CLI_CLI_H
+#define BL_CLI_CLI_H
+
+#include <stdio.h>
+
+#include "bergline/table.h"
+
+/* ---- options ---- */
+
+typedef enum cli_kind {
+  CLI_FLAG,    /* bool */
+  CLI_VALUE,   /* const char *; NULL: not given */
+  CLI_PERHAPS, /* const char *; --name gives "", --name=X gives X */
+  CLI_LIST     /* cli_list; may be repeated */
+} cli_kind;
+
+typedef struct cli_list {
+  const char **items;
+  size_t n;
+} cli_list;
+
+typedef struct cli_option {
+  const char *name; /* "--at" */
+  char letter;      /* 'o', or 0 */
+  cli_kind kind;
+  const char *value; /* "SNAP": what help calls it */
+  const char *about; /* one line */
+  size_t offset;     /* of the member in the struct of values */
+} cli_option;
+
+/* Options that many commands share. */
+typedef struct cli_common {
+  const char *catalog, *uri, *warehouse;
+  cli_list path_maps;
+  const char *format, *output, *progress;
+  bool quiet, help;
+} cli_common;
+
+enum { CLI_TABLE = 1 /* addressing */, CLI_OUTPUT = 2 /* --format, -o */ };
+
+/* ---- commands ---- */
+
+typedef struct cli cli;
+
+typedef struct cli_command {
+  const char *name;
+  const char *synopsis;    /* "TABLE WHAT [--at SNAP]" */
+  const char *about;       /* one line, no full stop */
+  const char *formats;     /* CLI_OUTPUT: "text|json": the first is the default on a terminal, the second elsewhere */
+  const char *text;        /* paragraphs for help, may be NULL */
+  void (*more)(FILE *out); /* further help, may be NULL */
+  const cli_option *options;
+  size_t n_options;
+  size_t values_size;     /* of the struct that the options fill */
+  int min_args, max_args; /* -1: any number */
+  unsigned groups;        /* CLI_TABLE | … */
+  bl_status (*run)(cli *c, const void *values);
+} cli_command;
+
+extern const cli_command cli_inspect;
+
+/* All of them, in the order of --help. */
+const cli_command *const *cli_commands(size_t *n);
+const cli_command *cli_find_command(const char *name); /* NULL */
+
+/* ---- the run of a command ---- */
+
+struct cli {
+  const cli_command *command;
+  cli_common common;
+  const char **args; /* without options */
+  int n_args;
+  bl_ctx *ctx;
+  bl_error err;
+  bl_drivers drivers;
+  bl_output *file;   /* -o */
+  bool nobody_reads; /* stdout was closed by its reader */
+};
+
+/* options.c: fill values, c->common and c->args; BL_USAGE. */
+bl_status cli_parse(cli *c, int argc, char **argv, void *values);
+void cli_free_values(cli *c, void *values);
+/* The common options of these groups. */
+const cli_option *cli_common_options(unsigned *group_of_each, size_t i); /* NULL at the end */
+/* A whole number that is not negative; BL_USAGE names the option. */
+bl_status cli_number(cli *c, const char *option, const char *text, int64_t *out);
+
+/* output.c */
+/* Which of the command's formats: --format, else the ending of -o FILE, else by the terminal. BL_USAGE. */
+bl_status cli_format(cli *c, const char **out);
+bl_status cli_open_output(cli *c, bl_sink *out);
+/* Publish or, where st is a failure, leave nothing. */
+bl_status cli_close_output(cli *c, bl_status st);
+bl_status cli_open_table(cli *c, const char *address, bl_table **out);
+
+/* messages.c */
+void cli_error(const bl_error *err); /* the one line */
+/* The text of an expression with a caret under the byte. */
+void cli_caret(const char *text, int64_t position);
+void cli_log(void *user, bl_log_level level, const char *text);
+int cli_progress(void *user, const char *what, int64_t done, int64_t total);
+void cli_progress_setup(const char *mode, bool quiet); /* auto|always|never */
+void cli_progress_clear(void);
+int cli_exit_status(bl_status st);
+
+/* help.c */
+void cli_help_all(FILE *out);
+void cli_help_command(const cli_command *c, FILE *out);
+
+#endif

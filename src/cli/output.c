@@ -1,0 +1,122 @@
+/* output.c: where a command's data goes, and the table that it works on. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* ---- formats ---- */
+
+/* Is `name` (n bytes) one of "a|b|c"? */
+static const char *find_format(const char *formats, const char *name, size_t n) {
+  for (const char *p = formats; p;) {
+    const char *bar = strchr(p, '|');
+    size_t length = bar ? (size_t)(bar - p) : strlen(p);
+    if (length == n && memcmp(p, name, n) == 0) return p;
+    p = bar ? bar + 1 : NULL;
+  }
+  return NULL;
+}
+
+/* The n-th of "a|b|c". */
+static const char *nth_format(const char *formats, int n) {
+  for (; n > 0; n--) {
+    const char *bar = strchr(formats, '|');
+    if (!bar) break;
+    formats = bar + 1;
+  }
+  return formats;
+}
+
+/* The static name of a format that begins at p. */
+static const char *format_name(const char *p) {
+  static const char *const names[] = {"text", "ndjson", "csv", "arrow", "parquet", "json"};
+  size_t n = strcspn(p, "|");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strlen(names[i]) == n && memcmp(names[i], p, n) == 0) return names[i];
+  return "text";
+}
+
+/* The format that the ending of a file name stands for. */
+static const char *format_of_file(const char *formats, const char *file) {
+  static const char *const endings[][2] = {{"txt", "text"},        {"ndjson", "ndjson"}, {"jsonl", "ndjson"},
+                                           {"csv", "csv"},         {"arrow", "arrow"},   {"arrows", "arrow"},
+                                           {"parquet", "parquet"}, {"json", "json"}};
+  const char *dot = strrchr(file, '.');
+  for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+    if (strcmp(dot + 1, endings[i][0]) == 0) return find_format(formats, endings[i][1], strlen(endings[i][1]));
+  return NULL;
+}
+
+bl_status cli_format(cli *c, const char **out) {
+  const char *formats = c->command->formats, *p = NULL;
+  if (c->common.format) {
+    p = find_format(formats, c->common.format, strlen(c->common.format));
+    if (!p) return bl_fail(&c->err, BL_USAGE, "wrong usage: --format %s: %s is expected", c->common.format, formats);
+  }
+  if (!p && c->common.output) p = format_of_file(formats, c->common.output);
+  if (!p) p = nth_format(formats, !c->common.output && isatty(STDOUT_FILENO) ? 0 : 1);
+  *out = format_name(p);
+  return BL_OK;
+}
+
+/* ---- bytes ---- */
+
+static bl_status write_stdout(void *user, const void *p, size_t n, bl_error *err) {
+  cli *c = user;
+  const char *bytes = p;
+  cli_progress_clear();
+  while (n) {
+    ssize_t put = write(STDOUT_FILENO, bytes, n);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && errno == EPIPE) {
+      c->nobody_reads = true;
+      return bl_fail(err, BL_CANCELLED, "stopped: standard output: its reader is gone");
+    }
+    if (put < 0) return bl_fail(err, BL_IO, "cannot write: standard output: %m");
+    bytes += put, n -= (size_t)put;
+  }
+  return BL_OK;
+}
+
+static bl_status write_file(void *user, const void *p, size_t n, bl_error *err) {
+  cli *c = user;
+  return c->file->write(c->file, p, n, err);
+}
+
+static bl_status need_drivers(cli *c) {
+  return c->drivers.io ? BL_OK : bl_drivers_default(c->ctx, &c->drivers, &c->err);
+}
+
+bl_status cli_open_output(cli *c, bl_sink *out) {
+  *out = (bl_sink){write_stdout, c};
+  if (!c->common.output || strcmp(c->common.output, "-") == 0) return BL_OK;
+  *out = (bl_sink){write_file, c};
+  bl_status st = need_drivers(c);
+  if (st != BL_OK) return st;
+  return c->drivers.io->open_output(c->drivers.io, c->common.output, false, &c->file, &c->err);
+}
+
+bl_status cli_close_output(cli *c, bl_status st) {
+  bl_output *file = c->file;
+  c->file = NULL;
+  if (!file) return st;
+  if (st == BL_OK || st == BL_FOUND) {
+    bl_status finished = file->finish(file, &c->err);
+    return finished == BL_OK ? st : finished;
+  }
+  file->abort(file);
+  return st;
+}
+
+bl_status cli_open_table(cli *c, const char *address, bl_table **out) {
+  bl_status st = need_drivers(c);
+  if (st != BL_OK) return st;
+  bl_table_options o = {.catalog = c->common.catalog,
+                        .uri = c->common.uri,
+                        .warehouse = c->common.warehouse,
+                        .path_maps = c->common.path_maps.items,
+                        .n_path_maps = c->common.path_maps.n,
+                        .drivers = &c->drivers};
+  return bl_table_open(c->ctx, address, &o, out, &c->err);
+}
