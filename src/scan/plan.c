@@ -3,12 +3,7 @@
 #include "scan/plan.h"
 
 #include "base/pool.h"
-
-/* Partition field types of one spec, made once. */
-typedef struct spec_types {
-  const bl_partition_spec *spec;
-  bl_type *types;
-} spec_types;
+#include "scan/typed_specs.h"
 
 typedef struct manifest_work {
   const bl_manifest_file *m;
@@ -23,43 +18,21 @@ typedef struct planner {
   bl_table *t;
   const bl_plan_options *o;
   bl_plan *plan;
-  spec_types *specs; /* parallel to metadata->specs */
+  bl_typed_specs specs;
   manifest_work *work;
   size_t n_work;
   bool metrics;
 } planner;
 
-static bl_status make_spec_types(planner *p, bl_arena *a, bl_error *err) {
-  const bl_metadata *md = p->t->metadata;
-  const bl_schema **others = bl_arena_alloc(a, md->n_schemas + 1, sizeof *others);
-  p->specs = bl_arena_calloc(a, md->n_specs + 1, sizeof *p->specs);
-  if (!p->specs || !others) return bl_nomem(err);
-  for (size_t i = 0; i < md->n_schemas; i++) others[i] = &md->schemas[md->n_schemas - 1 - i];
-  for (size_t i = 0; i < md->n_specs; i++) {
-    const bl_partition_spec *s = &md->specs[i];
-    p->specs[i].spec = s;
-    p->specs[i].types = bl_arena_calloc(a, s->n_fields + 1, sizeof *p->specs[i].types);
-    if (!p->specs[i].types) return bl_nomem(err);
-    bl_spec_types(s, bl_metadata_current_schema(md), others, md->n_schemas, p->specs[i].types);
-  }
-  return BL_OK;
-}
-
-static const spec_types *types_of(const planner *p, int32_t spec_id) {
-  for (size_t i = 0; i < p->t->metadata->n_specs; i++)
-    if (p->specs[i].spec->id == spec_id) return &p->specs[i];
-  return NULL;
-}
-
 static bool manifest_may_match(const planner *p, const bl_manifest_file *m) {
-  if (m->added_files == 0 && m->existing_files == 0) return false; /* nothing live */
-  const spec_types *s = types_of(p, m->spec_id);
+  if (!bl_manifest_may_live(m)) return false;
+  const bl_typed_spec *s = bl_typed_specs_get(&p->specs, m->spec_id);
   if (!p->o->filter || !s || !m->has_partitions) return true;
   return bl_summaries_may_match(p->o->filter, s->spec, s->types, p->o->schema, m->partitions, m->n_partitions);
 }
 
 static bool partition_may_match(const planner *p, const bl_data_file *f) {
-  const spec_types *s = types_of(p, f->spec_id);
+  const bl_typed_spec *s = bl_typed_specs_get(&p->specs, f->spec_id);
   if (!p->o->filter || !s) return true;
   return bl_partition_may_match(p->o->filter, s->spec, s->types, p->o->schema, f->partition, f->n_partition);
 }
@@ -204,7 +177,7 @@ static bl_status plan_snapshot(planner *p, const bl_snapshot *s, bl_error *err) 
   bl_arena *a = plan->arenas[0];
   bl_manifest_file *list;
   size_t n;
-  BL_TRY(make_spec_types(p, a, err));
+  BL_TRY(bl_typed_specs_make(a, p->t->metadata, &p->specs, err));
   BL_TRY(bl_table_manifests(p->t, s, a, &list, &n, err));
   p->work = bl_arena_calloc(a, n + 1, sizeof *p->work);
   bl_arena **arenas = bl_resize(plan->ctx, plan->arenas, n + 1, sizeof *arenas);
