@@ -72,8 +72,10 @@ bl_status bl_expr_parse(bl_arena *a, bl_str text, bl_expr **out, bl_error *err) 
 /* Resolve names against `schema` (metadata columns in `meta`, NULL = none; a user column wins, then meta._row_id
  * reaches the other) and convert literals to the columns' types. Comparisons are exact: a literal that the column's
  * type cannot hold makes the predicate constant (x_int < 3000000000 is "x is not null"; = is never true), a decimal or
- * double literal against an integer column is compared by value. Negations are pushed down (NOT only where no op
- * exists). BL_USAGE with position: unknown column, type that does not compare. */
+ * double literal against an integer column is compared by value. A fraction against a float or double column
+ * means the column's nearest value. The result holds no NOT: negations are pushed down, with `or x is nan` where a
+ * float comparison is negated (NaN rows answer as IEEE 754 does; whether null is NaN is unknown). Fields are borrowed
+ * from the schemas. BL_USAGE with position: unknown column, type that does not compare. */
 bl_status bl_expr_bind(bl_arena *a, const bl_expr *e, const bl_schema *schema, const bl_schema *meta, bl_expr **out,
                        bl_error *err) BL_CHECKED;
 /* The metadata columns' schema: _row_id, _last_updated_sequence_number, _file, _pos, _spec_id, _last_updated_at. */

@@ -237,14 +237,18 @@ typedef struct metrics_asker {
   void *user;
 } metrics_asker;
 
+static bool is_top_level(const bl_schema *schema, const bl_field *f) {
+  for (size_t i = 0; schema && i < schema->root.n_fields; i++)
+    if (schema->root.fields[i].id == f->id) return true;
+  return false;
+}
+
 /* A column inside a struct has as many values as the file has rows only where null structs were counted (ORC's writer
  * leaves them out): counts that do not add up to the rows are worth nothing. */
-static void counts(const bl_data_file *file, const bl_column_metrics *m, bool nested, bl_stats *out) {
-  bool whole = m->values == file->record_count || (m->values == BL_NONE && !nested);
-  if (!whole || file->record_count < 0) return;
-  out->rows = file->record_count;
-  out->nulls = m->nulls;
-  out->nans = m->nans;
+static bool counts_all_rows(const bl_data_file *file, const bl_column_metrics *m, const bl_schema *schema,
+                            const bl_field *f) {
+  if (file->record_count < 0) return false;
+  return m->values == BL_NONE ? is_top_level(schema, f) : m->values == file->record_count;
 }
 
 void bl_metrics_stats(const bl_data_file *f, const bl_schema *schema, const bl_field *field, bl_stats *out) {
@@ -252,9 +256,11 @@ void bl_metrics_stats(const bl_data_file *f, const bl_schema *schema, const bl_f
   const bl_column_metrics *m = bl_data_file_metrics(f, field->id);
   if (f->record_count == 0) out->rows = 0;
   if (!m) return;
-  const bl_field *top;
-  bool nested = !schema || bl_schema_path(schema, field->id, &top, 1) != 1 || top->id != field->id;
-  counts(f, m, nested, out);
+  if (counts_all_rows(f, m, schema, field)) {
+    out->rows = f->record_count;
+    out->nulls = m->nulls;
+    out->nans = m->nans;
+  }
   out->has_lower = bl_value_from_bytes(&field->type, m->lower, &out->lower);
   out->has_upper = bl_value_from_bytes(&field->type, m->upper, &out->upper);
 }

@@ -133,7 +133,8 @@ bool bl_value_is_nan(const bl_value *v);
 
 /* Binary single-value form (bounds, spec Appendix D). `from` may be a type that was promoted since: decoding goes by
  * the length where the form tells (4-byte int or float for long or double; 4-byte date for timestamps), s.p stays
- * borrowed. false: the bytes fit no type that `t` can have been (then the bound is to be ignored). */
+ * borrowed; a string must be UTF-8. false: the bytes fit no type that `t` can have been (then the bound is to be
+ * ignored). */
 bool bl_value_from_bytes(const bl_type *t, bl_str bytes, bl_value *out);
 bl_status bl_value_to_bytes(const bl_type *t, const bl_value *v, bl_buf *out, bl_error *err) BL_CHECKED;
 /* An unscaled decimal as two's complement, big-endian, in the fewest bytes; returns how many. */
