@@ -38,7 +38,6 @@ typedef struct stream {
   bl_avro_reader *reader;
   bl_avro_cursor cursor;
   bl_avro_rows *rows;
-  bl_error error;
 } stream;
 
 /* ---- rows of a stream ---- */
@@ -94,47 +93,23 @@ static bl_status fill_batch(stream *s, bl_error *err) {
   return BL_OK;
 }
 
-static stream *stream_of(struct ArrowArrayStream *in) {
-  return in->private_data;
-}
-
-static int give_schema(struct ArrowArrayStream *in, struct ArrowSchema *out) {
-  stream *s = stream_of(in);
+static bl_status next_batch(void *user, struct ArrowArray *out, bl_error *err) {
+  stream *s = user;
   out->release = NULL;
-  bl_status st = s->error.status;
-  if (st == BL_OK) st = bl_aschema_copy(s->file->ctx, bl_avro_rows_schema(s->rows), out, &s->error);
-  return bl_stream_errno(st);
-}
-
-static int give_batch(struct ArrowArrayStream *in, struct ArrowArray *out) {
-  stream *s = stream_of(in);
-  out->release = NULL;
-  if (s->error.status != BL_OK) return bl_stream_errno(s->error.status);
-  if (s->at_range == s->n_ranges) return 0;
-  bl_error *err = &s->error;
+  if (s->at_range == s->n_ranges) return BL_OK;
   bl_status st = fill_batch(s, err);
   if (st == BL_OK) st = bl_avro_rows_finish(s->rows, out, err);
-  if (st != BL_OK) bl_fail_in(err, st, "%.*s", BL_STR_ARG(s->file->path));
-  return bl_stream_errno(st);
+  return st == BL_OK ? BL_OK : bl_fail_in(err, st, "%.*s", BL_STR_ARG(s->file->path));
 }
 
-static const char *last_error(struct ArrowArrayStream *in) {
-  return stream_of(in)->error.status == BL_OK ? NULL : stream_of(in)->error.message;
-}
-
-static void free_stream(stream *s) {
+static void free_stream(void *user) {
+  stream *s = user;
   bl_ctx *ctx = s->file->ctx;
   bl_avro_rows_free(s->rows);
   bl_avro_close(s->reader);
   bl_free(ctx, s->chosen);
   bl_free(ctx, s->ranges);
   bl_free(ctx, s);
-}
-
-static void release_stream(struct ArrowArrayStream *in) {
-  free_stream(stream_of(in));
-  in->private_data = NULL;
-  in->release = NULL;
 }
 
 /* ---- choosing ---- */
@@ -186,34 +161,39 @@ static bl_status set_ranges(stream *s, const bl_row_range *ranges, size_t n, bl_
   return BL_OK;
 }
 
+/* Everything that the stream needs before its first batch. */
+static bl_status prepare(stream *s, const int32_t *leaves, size_t n_leaves, const bl_row_range *ranges, size_t n_ranges,
+                         struct ArrowSchema *schema, bl_error *err) {
+  avro_file *f = s->file;
+  if (!(s->chosen = bl_calloc(f->ctx, f->tree.n_nodes, 1))) return bl_nomem(err);
+  s->chosen[0] = 1;
+  s->bare = !n_leaves;
+  for (size_t i = 0; i < n_leaves; i++) BL_TRY(choose(f, leaves[i], s->chosen, err));
+  BL_TRY(check_readable(f, s->chosen, err));
+  BL_TRY(set_ranges(s, ranges, n_ranges, err));
+  BL_TRY(bl_avro_fork(f->reader, f->groups[s->group].offset, &s->reader, err));
+  BL_TRY(bl_avro_rows_new(f->ctx, &f->tree, s->chosen, &s->rows, err));
+  return bl_aschema_copy(f->ctx, bl_avro_rows_schema(s->rows), schema, err);
+}
+
 static bl_status read_group(bl_data_reader *base, size_t group, const int32_t *leaves, size_t n_leaves,
                             const bl_row_range *ranges, size_t n_ranges, int64_t batch_rows,
                             struct ArrowArrayStream *out, bl_error *err) {
   avro_file *f = (avro_file *)base;
-  bl_status st;
+  struct ArrowSchema schema;
   if (group >= f->meta.n_groups || batch_rows < 1)
     return bl_fail(err, BL_USAGE, "%.*s: group %zu of %zu in batches of %lld", BL_STR_ARG(f->path), group,
                    f->meta.n_groups, (long long)batch_rows);
   stream *s = bl_calloc(f->ctx, 1, sizeof *s);
   if (!s) return bl_nomem(err);
-  *s = (stream){.file = f, .group = group, .bare = !n_leaves, .batch_rows = batch_rows, .error = BL_ERROR_INIT};
-  st = (s->chosen = bl_calloc(f->ctx, f->tree.n_nodes, 1)) ? BL_OK : bl_nomem(err);
-  if (st != BL_OK) goto done;
-  s->chosen[0] = 1;
-  for (size_t i = 0; i < n_leaves; i++) BL_GO(choose(f, leaves[i], s->chosen, err));
-  BL_GO(check_readable(f, s->chosen, err));
-  BL_GO(set_ranges(s, ranges, n_ranges, err));
-  BL_GO(bl_avro_fork(f->reader, f->groups[group].offset, &s->reader, err));
-  BL_GO(bl_avro_rows_new(f->ctx, &f->tree, s->chosen, &s->rows, err));
-  *out = (struct ArrowArrayStream){.get_schema = give_schema,
-                                   .get_next = give_batch,
-                                   .get_last_error = last_error,
-                                   .release = release_stream,
-                                   .private_data = s};
-  return BL_OK;
-done:
-  free_stream(s);
-  return st;
+  *s = (stream){.file = f, .group = group, .batch_rows = batch_rows};
+  bl_status st = prepare(s, leaves, n_leaves, ranges, n_ranges, &schema, err);
+  if (st != BL_OK) {
+    free_stream(s);
+    return st;
+  }
+  bl_stream_source source = {.next = next_batch, .dispose = free_stream, .user = s};
+  return bl_stream_make(f->ctx, &source, &schema, out, err);
 }
 
 static bool no_stats(bl_data_reader *r, size_t group, int32_t leaf, bl_data_stats *out) {
