@@ -20,6 +20,8 @@ typedef struct bl_touched {
   bl_file_deletes old_deletes, new_deletes;
 } bl_touched;
 
+typedef struct bl_diff_memory bl_diff_memory;
+
 typedef struct bl_diff {
   const bl_touched *items; /* removed, added and kept ones in the order (old list order, then new list order) */
   size_t n;
@@ -30,14 +32,18 @@ typedef struct bl_diff {
   bool may_prove_replace; /* not proven, not contradicted: the added files' footers decide (are both lineage columns
                              stored without nulls, with bounds inside those of the removed rows?) */
   bl_plan_counts counts;
+  bl_diff_memory *memory; /* private */
 } bl_diff;
 
-/* Keeps manifest lists of the last snapshots and every entry that a diff gave out (all diffs live as long as it). */
+/* Keeps manifest lists of the last snapshots, some opened manifests, and every entry that a diff gave out: they live as
+ * long as it, and so do all diffs that are not released. */
 typedef struct bl_differ bl_differ;
 bl_status bl_differ_new(bl_table *t, bl_differ **out, bl_error *err) BL_CHECKED;
 void bl_differ_free(bl_differ *d); /* NULL allowed */
 /* from NULL: the empty table. BL_NOT_FOUND, BL_DAMAGED, … as the plan of a scan. */
 bl_status bl_differ_run(bl_differ *d, const bl_snapshot *from, const bl_snapshot *to, bl_diff *out,
                         bl_error *err) BL_CHECKED;
+/* Frees the items and lists of deletes of one diff; the entries stay. */
+void bl_diff_release(bl_differ *d, bl_diff *diff);
 
 #endif

@@ -1,5 +1,5 @@
-/* live_files.h: the live entries of opened manifests, and which of two snapshots' have the same place (docs/changelog.md
- * C1). */
+/* live_files.h: the live entries of opened manifests, and which of two snapshots' have the same place
+ * (docs/changelog.md C1). */
 #ifndef BL_CHANGES_LIVE_FILES_H
 #define BL_CHANGES_LIVE_FILES_H
 

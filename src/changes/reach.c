@@ -37,7 +37,8 @@ static void groups_dispose(groups *g) {
 }
 
 static int64_t tuple_hash(const bl_data_file *f) {
-  return (int64_t)(bl_tuple_hash(f->partition, f->n_partition) * 0x9E3779B97F4A7C15ull + (uint64_t)(uint32_t)f->spec_id);
+  return (int64_t)(bl_tuple_hash(f->partition, f->n_partition) * 0x9E3779B97F4A7C15ull +
+                   (uint64_t)(uint32_t)f->spec_id);
 }
 
 static bool is_of(const group *g, const bl_data_file *f) {
@@ -56,14 +57,19 @@ static bl_status group_of(groups *g, const bl_data_file *f, size_t *out, bool *a
   }
   *added = true;
   *out = g->n;
-  g->items[g->n++] =
-      (group){.spec_id = f->spec_id, .tuple = f->partition, .n_tuple = f->n_partition, .next = *head, .wide = INT64_MIN, .named = INT64_MIN};
+  g->items[g->n++] = (group){.spec_id = f->spec_id,
+                             .tuple = f->partition,
+                             .n_tuple = f->n_partition,
+                             .next = *head,
+                             .wide = INT64_MIN,
+                             .named = INT64_MIN};
   *head = g->n;
   return BL_OK;
 }
 
 static bool may_hold(const group *g, const bl_typed_specs *specs, const bl_manifest_file *m) {
-  return g->spec_id == m->spec_id && bl_manifest_may_hold(m, bl_typed_specs_get(specs, m->spec_id), g->tuple, g->n_tuple);
+  return g->spec_id == m->spec_id &&
+         bl_manifest_may_hold(m, bl_typed_specs_get(specs, m->spec_id), g->tuple, g->n_tuple);
 }
 
 static void raise(int64_t *to, int64_t v) {
@@ -91,8 +97,7 @@ struct bl_reach {
   bool equality;
 };
 
-bl_status bl_reach_new(bl_ctx *ctx, const bl_metadata *md, const bl_typed_specs *specs, bl_reach **out,
-                       bl_error *err) {
+bl_status bl_reach_new(bl_ctx *ctx, const bl_metadata *md, const bl_typed_specs *specs, bl_reach **out, bl_error *err) {
   *out = NULL;
   bl_reach *r = bl_calloc(ctx, 1, sizeof *r);
   if (!r) return bl_nomem(err);

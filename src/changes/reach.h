@@ -32,7 +32,7 @@ bool bl_reach_named(const bl_reach *r, const bl_manifest_file *m);
 
 typedef struct bl_cover bl_cover;
 bl_status bl_cover_new(bl_ctx *ctx, const bl_typed_specs *specs, bl_cover **out, bl_error *err) BL_CHECKED;
-void bl_cover_free(bl_cover *c); /* NULL allowed */
+void bl_cover_free(bl_cover *c);                                                              /* NULL allowed */
 bl_status bl_cover_add(bl_cover *c, const bl_manifest_entry *data, bl_error *err) BL_CHECKED; /* borrowed */
 /* May a delete manifest hold a delete that reaches one of the files? */
 bool bl_cover_may_meet(const bl_cover *c, const bl_manifest_file *m);
