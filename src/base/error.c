@@ -5,10 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One line: control characters become spaces. */
+#include "base/text.h"
+
+/* The length of the UTF-8 sequence at s, 0 where there is none or it was cut. */
+static size_t sequence(const char *s) {
+  for (size_t n = 2, rest = strlen(s); n <= 4 && n <= rest; n++)
+    if (bl_utf8_valid(s, n)) return n;
+  return 0;
+}
+
+/* One line of UTF-8, whatever a file's name or a damaged value brought in, and wherever it was cut. */
 static void one_line(char *s) {
-  for (; *s; s++)
-    if ((unsigned char)*s < 0x20 || *s == 0x7f) *s = ' ';
+  while (*s) {
+    unsigned char c = (unsigned char)*s;
+    size_t n = c < 0x80 ? 1 : sequence(s);
+    if (c < 0x20 || c == 0x7f) *s = ' ';
+    if (!n) *s = '?';
+    s += n ? n : 1;
+  }
 }
 
 static BL_PRINTF(4, 0) bl_status fail_va(bl_error *err, bl_status st, int64_t position, const char *fmt, va_list ap) {
@@ -46,7 +60,7 @@ bl_status bl_fail_in(bl_error *err, bl_status st, const char *fmt, ...) {
   int n = vsnprintf(err->message, sizeof err->message, fmt, ap);
   va_end(ap);
   if (n >= 0 && (size_t)n + 2 < sizeof err->message)
-    snprintf(err->message + n, sizeof err->message - (size_t)n, ": %s", rest);
+    snprintf(err->message + n, sizeof err->message - (size_t)n, ": %.*s", (int)(sizeof rest - 3 - (size_t)n), rest);
   one_line(err->message);
   return err->status;
 }

@@ -1,4 +1,5 @@
 /* The caller-owned error. */
+#include "base/text.h"
 #include "support/support.h"
 
 static void test_error__the_first_failure_is_kept(void **state) {
@@ -44,6 +45,20 @@ static void test_error__a_message_is_one_line_and_cut_at_its_room(void **state) 
   assert_int_equal(strlen(err.message), sizeof err.message - 1);
 }
 
+static void test_error__a_message_is_utf8_whatever_went_in(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  bl_fail(&err, BL_IO, "%s", "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80 \xff\xc3 \xe2\x82");
+  assert_string_equal(err.message, "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80 ?? ??");
+  for (int n = 990; n < 1000; n++) { /* the cut goes through a character */
+    err = (bl_error)BL_ERROR_INIT;
+    bl_fail(&err, BL_IO, "%0*d\xf0\x9f\x98\x80\xf0\x9f\x98\x80\xf0\x9f\x98\x80", n, 1);
+    assert_true(bl_utf8_valid(err.message, strlen(err.message)));
+    bl_fail_in(&err, BL_IO, "a");
+    assert_true(bl_utf8_valid(err.message, strlen(err.message)));
+  }
+}
+
 static void test_error__every_status_has_a_word(void **state) {
   (void)state;
   for (int st = BL_OK; st <= BL_CANCELLED; st++) {
@@ -60,6 +75,7 @@ int main(void) {
       cmocka_unit_test(test_error__no_error_may_be_given),
       cmocka_unit_test(test_error__a_place_goes_in_front_of_the_message),
       cmocka_unit_test(test_error__a_message_is_one_line_and_cut_at_its_room),
+      cmocka_unit_test(test_error__a_message_is_utf8_whatever_went_in),
       cmocka_unit_test(test_error__every_status_has_a_word),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
