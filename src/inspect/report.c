@@ -3,11 +3,11 @@
 
 #include <assert.h>
 
-#define HOLD_ROWS 1000
-#define HOLD_BYTES ((size_t)1 << 20)
+#include "rows/text_grid.h"
+
 #define FLUSH_BYTES ((size_t)1 << 16)
 
-#define NESTED_WIDTH 60
+enum { NESTED_WIDTH = 60, WIDEST_COLUMN = 240 };
 
 typedef enum cell_kind { CELL_PLAIN, CELL_STRING, CELL_NUMBER, CELL_JSON } cell_kind;
 
@@ -27,12 +27,8 @@ struct bl_report {
   size_t n_cells;
   bl_buf out; /* on its way to the sink */
   int64_t rows;
-  /* text: rows held back until the widths are known */
-  bl_buf held;
-  size_t n_held;
-  bool widths_known;
-  size_t *widths;
-  bool *right; /* a column of numbers */
+  bl_text_grid *grid; /* text rows */
+  bl_buf scratch;
 };
 
 /* ---- output ---- */
@@ -120,110 +116,26 @@ static void print_json_row(bl_report *r) {
 
 /* ---- text ---- */
 
-/* Length of a well-formed UTF-8 character at p, 0 where it is none. */
-static size_t character(const char *p, size_t n) {
-  unsigned char c = (unsigned char)*p;
-  size_t k = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-  return k && k <= n && bl_utf8_valid(p, k) ? k : 0;
-}
-
-/* Printable text with controls, stray bytes and C1 as escapes, at most `most` characters and an ellipsis; returns its
- * width in characters. */
-static size_t print_visible(bl_buf *b, bl_str s, size_t most) {
-  size_t width = 0;
-  for (size_t i = 0; i < s.n;) {
-    if (width >= most) {
-      bl_buf_cstr(b, "\xe2\x80\xa6");
-      return width + 1;
-    }
-    unsigned char c = (unsigned char)s.p[i];
-    size_t k = character(s.p + i, s.n - i);
-    bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && k == 2 && (unsigned char)s.p[i + 1] < 0xa0);
-    if (k && !control) {
-      bl_buf_add(b, s.p + i, k);
-      i += k, width++;
-      continue;
-    }
-    bl_buf_printf(b, "\\x%02x", c);
-    i++, width += 4;
-  }
-  return width;
-}
-
-static void print_line(bl_report *r, const bl_str *shown, const size_t *widths_of) {
-  size_t spaces = 0;
-  for (size_t i = 0; i < r->n; i++) {
-    size_t pad = r->widths[i] > widths_of[i] ? r->widths[i] - widths_of[i] : 0;
-    if (i) spaces += 2;
-    if (r->right[i]) spaces += pad;
-    for (; spaces && shown[i].n; spaces--) bl_buf_byte(&r->out, ' ');
-    bl_buf_str(&r->out, shown[i]);
-    if (!r->right[i]) spaces += pad;
-  }
-  bl_buf_byte(&r->out, '\n');
-}
-
-/* A held row: for each cell its bytes in the buffer, its width. */
-typedef struct shown_cell {
-  uint32_t n, width;
-} shown_cell;
-
-static void hold_cell(bl_report *r, bl_str s, cell_kind kind, size_t i) {
-  shown_cell c = {0};
-  size_t at = r->held.n;
-  bl_buf_add(&r->held, &c, sizeof c);
-  c.width = (uint32_t)print_visible(&r->held, s, kind == CELL_JSON ? NESTED_WIDTH : SIZE_MAX);
-  c.n = (uint32_t)(r->held.n - at - sizeof c);
-  if (r->held.failed) return;
-  memcpy(r->held.p + at, &c, sizeof c);
-  if (!r->widths_known && c.width > r->widths[i]) r->widths[i] = c.width;
-  if (!r->widths_known && kind != CELL_NUMBER && !bl_str_is(s, "null")) r->right[i] = false;
-}
-
-/* Take one held row from p; returns what follows. */
-static const uint8_t *print_held(bl_report *r, const uint8_t *p, bl_str *shown, size_t *widths_of) {
-  for (size_t i = 0; i < r->n; i++) {
-    shown_cell c;
-    memcpy(&c, p, sizeof c);
-    shown[i] = (bl_str){(const char *)p + sizeof c, c.n};
-    widths_of[i] = c.width;
-    p += sizeof c + c.n;
-  }
-  print_line(r, shown, widths_of);
-  return p;
-}
-
-static bl_status release_held(bl_report *r, bl_error *err) {
-  bl_str *shown = bl_calloc(r->ctx, r->n, sizeof *shown);
-  size_t *widths_of = bl_calloc(r->ctx, r->n, sizeof *widths_of);
-  bl_status st = bl_buf_ok(&r->held, err);
-  if (st == BL_OK && (!shown || !widths_of)) st = bl_nomem(err);
-  if (st == BL_OK && !r->widths_known) {
-    for (size_t i = 0; i < r->n; i++) {
-      shown[i] = bl_str_of(r->columns[i]);
-      widths_of[i] = shown[i].n;
-      if (r->widths[i] < widths_of[i]) r->widths[i] = widths_of[i];
-    }
-    print_line(r, shown, widths_of);
-    r->widths_known = true;
-  }
-  const uint8_t *p = r->held.p;
-  for (size_t k = 0; k < r->n_held && st == BL_OK; k++) {
-    p = print_held(r, p, shown, widths_of);
-    st = flush(r, FLUSH_BYTES, err);
-  }
-  bl_buf_clear(&r->held);
-  r->n_held = 0;
-  bl_free(r->ctx, shown);
-  bl_free(r->ctx, widths_of);
-  return st;
+/* The first `most` characters, with an ellipsis where something is left out. */
+static bl_str shorten(bl_str s, size_t most, bl_buf *scratch) {
+  size_t n = 0, characters = 0;
+  for (; n < s.n; n++)
+    if (((unsigned char)s.p[n] & 0xc0) != 0x80 && characters++ == most) break;
+  if (n == s.n) return s;
+  bl_buf_clear(scratch);
+  bl_buf_add(scratch, s.p, n);
+  bl_buf_cstr(scratch, "\xe2\x80\xa6");
+  return (bl_str){(const char *)scratch->p, scratch->failed ? 0 : scratch->n};
 }
 
 static bl_status text_row(bl_report *r, bl_error *err) {
-  for (size_t i = 0; i < r->n; i++) hold_cell(r, cell_bytes(r, i), r->cells[i].kind, i);
-  r->n_held++;
-  if (!r->widths_known && r->n_held < HOLD_ROWS && r->held.n < HOLD_BYTES) return bl_buf_ok(&r->held, err);
-  return release_held(r, err);
+  for (size_t i = 0; i < r->n; i++) {
+    bl_str s = cell_bytes(r, i);
+    if (r->cells[i].kind != CELL_NUMBER && !bl_str_is(s, "null")) bl_text_grid_right(r->grid, i, false);
+    if (r->cells[i].kind == CELL_JSON) s = shorten(s, NESTED_WIDTH, &r->scratch);
+    BL_TRY(bl_text_grid_cell(r->grid, s, &r->out, err));
+  }
+  return bl_buf_ok(&r->scratch, err);
 }
 
 /* "key: value" lines. */
@@ -232,10 +144,8 @@ static void text_object(bl_report *r) {
   for (size_t i = 0; i < r->n; i++)
     if (strlen(r->columns[i]) > width) width = strlen(r->columns[i]);
   for (size_t i = 0; i < r->n; i++) {
-    size_t n = print_visible(&r->out, bl_str_of(r->columns[i]), SIZE_MAX);
-    bl_buf_byte(&r->out, ':');
-    for (; n <= width; n++) bl_buf_byte(&r->out, ' ');
-    print_visible(&r->out, cell_bytes(r, i), SIZE_MAX);
+    bl_buf_printf(&r->out, "%s:%*s", r->columns[i], (int)(width - strlen(r->columns[i]) + 1), "");
+    bl_text_visible(&r->out, cell_bytes(r, i));
     bl_buf_byte(&r->out, '\n');
   }
 }
@@ -257,7 +167,7 @@ bl_status bl_report_end_row(bl_report *r, bl_error *err) {
 
 bl_status bl_report_finish(bl_report *r, bl_error *err) {
   bl_status st = BL_OK;
-  if (r->text && !r->object) st = release_held(r, err);
+  if (r->text && !r->object) st = bl_text_grid_end(r->grid, &r->out, err);
   if (!r->text && !r->object) bl_buf_cstr(&r->out, r->rows ? "\n]\n" : "[]\n");
   if (st == BL_OK) st = flush(r, 0, err);
   bl_report_abort(r);
@@ -269,11 +179,19 @@ void bl_report_abort(bl_report *r) {
   bl_ctx *ctx = r->ctx;
   bl_buf_free(&r->row);
   bl_buf_free(&r->out);
-  bl_buf_free(&r->held);
+  bl_buf_free(&r->scratch);
+  bl_text_grid_free(r->grid);
   bl_free(ctx, r->cells);
-  bl_free(ctx, r->widths);
-  bl_free(ctx, r->right);
   bl_free(ctx, r);
+}
+
+static bl_status make_grid(bl_report *r, bl_error *err) {
+  BL_TRY(bl_text_grid_new(r->ctx, r->n, WIDEST_COLUMN, &r->grid, err));
+  for (size_t i = 0; i < r->n; i++) {
+    bl_text_grid_name(r->grid, i, bl_str_of(r->columns[i]));
+    bl_text_grid_right(r->grid, i, true); /* until a cell is no number */
+  }
+  return BL_OK;
 }
 
 bl_status bl_report_new(bl_ctx *ctx, const bl_sink *sink, const char *const *columns, size_t n, bool text, bool object,
@@ -284,15 +202,11 @@ bl_status bl_report_new(bl_ctx *ctx, const bl_sink *sink, const char *const *col
   *r = (bl_report){.ctx = ctx, .sink = *sink, .columns = columns, .n = n, .text = text, .object = object};
   bl_buf_init(&r->row, ctx, BL_BUF_MAX);
   bl_buf_init(&r->out, ctx, BL_BUF_MAX);
-  bl_buf_init(&r->held, ctx, BL_BUF_MAX);
+  bl_buf_init(&r->scratch, ctx, BL_BUF_MAX);
   r->cells = bl_calloc(ctx, n, sizeof *r->cells);
-  r->widths = bl_calloc(ctx, n, sizeof *r->widths);
-  r->right = bl_calloc(ctx, n, sizeof *r->right);
-  if (!r->cells || !r->widths || !r->right) {
-    bl_report_abort(r);
-    return bl_nomem(err);
-  }
-  for (size_t i = 0; i < n; i++) r->right[i] = true;
-  *out = r;
-  return BL_OK;
+  bl_status st = r->cells ? BL_OK : bl_nomem(err);
+  if (st == BL_OK && text && !object) st = make_grid(r, err);
+  if (st == BL_OK) *out = r;
+  else bl_report_abort(r);
+  return st;
 }

@@ -1,8 +1,7 @@
 /* report.h: rows of named cells, written as they come: one JSON array, or an aligned text table.
  * 1. Cells come in column order, one call each, then bl_report_end_row. Cell calls never report: end_row does.
- * 2. Text: columns are as wide as the widest cell of the first rows (at most 1000 rows or 1 MiB are held back for that)
- *    and cells are not cut, but for nested values beyond 60 characters (the JSON has them whole); control characters
- * are escaped, so that no file name can command a terminal.
+ * 2. Text is a grid (rows/text_grid.h); cells are not cut, but for nested values beyond 60 characters: the JSON has
+ * them whole.
  * 3. An object report has one row and no array: "key: value" lines in text. */
 #ifndef BL_INSPECT_REPORT_H
 #define BL_INSPECT_REPORT_H
