@@ -28,7 +28,8 @@ typedef struct part {
 typedef struct key {
   size_t at, n; /* in key_bytes */
   uint64_t hash;
-  uint32_t id; /* in the written dictionary, once known */
+  uint32_t id;    /* in the written dictionary, once known */
+  uint32_t owner; /* the last object that put_members found to have it: its index + 1 */
 } key;
 
 struct bl_variant_builder {
@@ -248,15 +249,18 @@ bl_status bl_variant_end_array(bl_variant_builder *v, bl_error *err) {
 
 static bl_status put_node(bl_variant_builder *v, const bl_variant_dict *d, bl_variant_node *x, bl_error *err);
 
-static bl_status put_children(bl_variant_builder *v, const bl_variant_dict *d, bl_variant_node *x, bl_error *err) {
+/* skip: leave out members whose key has this owner; 0: none. */
+static bl_status put_children(bl_variant_builder *v, const bl_variant_dict *d, bl_variant_node *x, uint32_t skip,
+                              bl_error *err) {
   for (uint32_t i = 0; i < x->n; i++) {
     bl_variant_node child;
     bl_str name;
+    BL_TRY(bl_variant_child(x, i, &child, err));
     if (x->basic == BL_VB_OBJECT) {
       BL_TRY(bl_variant_key(d, x, i, &name, err));
       BL_TRY(bl_variant_put_key(v, name, err));
+      if (skip && v->keys[v->next_key].owner == skip) continue;
     }
-    BL_TRY(bl_variant_child(x, i, &child, err));
     BL_TRY(put_node(v, d, &child, err));
   }
   return BL_OK;
@@ -272,7 +276,7 @@ static bl_status put_node(bl_variant_builder *v, const bl_variant_dict *d, bl_va
   case BL_VB_ARRAY: break;
   }
   BL_TRY(begin(v, x->basic, err));
-  BL_TRY(put_children(v, d, x, err));
+  BL_TRY(put_children(v, d, x, 0, err));
   return end(v, x->basic, err);
 }
 
@@ -284,13 +288,20 @@ bl_status bl_variant_put_encoded(bl_variant_builder *v, bl_str metadata, bl_str 
   return put_node(v, &d, &x, err);
 }
 
+/* A member that the object has already (a shredded field, which a writer should not have left here too) stays as it is:
+ * the shredded value counts. */
 bl_status bl_variant_put_members(bl_variant_builder *v, bl_str metadata, bl_str object, bl_error *err) {
   bl_variant_dict d;
   bl_variant_node x;
   BL_TRY(bl_variant_dict_read(metadata, &d, err));
   BL_TRY(bl_variant_read(object, &x, err));
   if (x.basic != BL_VB_OBJECT) return bl_fail(err, BL_DAMAGED, "variant: the rest of a shredded object is no object");
-  return put_children(v, &d, &x, err);
+  if (v->n_open == 0) return bl_fail(err, BL_USAGE, "variant: members without an object");
+  uint32_t object_at = v->open[v->n_open - 1];
+  for (uint32_t c = object_at + 1; c < v->n; c = v->parts[c].end) v->keys[v->parts[c].key].owner = object_at + 1;
+  BL_TRY(put_children(v, &d, &x, object_at + 1, err));
+  v->next_key = NO_KEY;
+  return BL_OK;
 }
 
 /* ---- writing ---- */
@@ -348,6 +359,7 @@ static bl_status measure(bl_variant_builder *v, bl_error *err) {
   for (size_t i = v->n; i-- > 0;) {
     part *p = &v->parts[i];
     if (p->basic == BL_VB_PRIMITIVE) continue;
+    p->inside = p->largest_id = 0;
     for (uint32_t c = (uint32_t)i + 1; c < p->end; c = v->parts[c].end) {
       p->inside += v->parts[c].size;
       if (p->basic == BL_VB_OBJECT && v->keys[v->parts[c].key].id > p->largest_id)

@@ -24,7 +24,7 @@ static uint32_t entry(const uint8_t *list, uint32_t i, int width) {
 bl_status bl_variant_dict_read(bl_str metadata, bl_variant_dict *out, bl_error *err) {
   const uint8_t *p = (const uint8_t *)metadata.p;
   *out = (bl_variant_dict){0};
-  if (metadata.n == 0) return DAMAGED(err, "metadata is empty");
+  if (metadata.n == 0) return BL_OK; /* Spark has none beside a null */
   int version = p[0] & 15;
   if (version > VERSION) return bl_fail(err, BL_UNSUPPORTED, "variant: metadata: version %d", version);
   if (version < VERSION) return DAMAGED(err, "metadata: version %d", version);
