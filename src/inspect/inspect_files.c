@@ -150,7 +150,8 @@ static void file_cell(const file_report *k, const bl_data_file *f, file_column c
   case C_FIRST_ROW: bl_report_i64_if(k->r, f->first_row_id != BL_NONE, f->first_row_id); break;
   case C_OFFSET: bl_report_i64_if(k->r, f->content_offset != BL_NONE, f->content_offset); break;
   case C_CONTENT_SIZE: bl_report_i64_if(k->r, f->content_size != BL_NONE, f->content_size); break;
-  default: print_column(k, f, c, bl_report_json(k->r));
+  case C_PARTITION: bl_partition_view_file(bl_report_json(k->r), &k->view, f); break;
+  default: print_column(k, f, c, bl_report_bulk(k->r));
   }
 }
 
@@ -223,7 +224,7 @@ static bool shows(const file_report *k, file_column c) {
 static bl_status file_row(const file_report *k, const bl_manifest_entry *e, bl_error *err) {
   for (file_column c = 0; c < FILE_COLUMNS; c++)
     if (shows(k, c)) file_cell(k, &e->file, c);
-  print_readable(k, &e->file, bl_report_json(k->r));
+  print_readable(k, &e->file, bl_report_bulk(k->r));
   bl_report_i64(k->r, e->sequence_number);
   bl_report_i64(k->r, e->file_sequence_number);
   return bl_report_end_row(k->r, err);
@@ -235,7 +236,7 @@ static bl_status entry_row(const file_report *k, const bl_manifest_entry *e, bl_
   bl_report_i64_if(k->r, e->snapshot_id != BL_NONE, e->snapshot_id);
   bl_report_i64_if(k->r, e->sequence_number != BL_NONE, e->sequence_number);
   bl_report_i64_if(k->r, e->file_sequence_number != BL_NONE, e->file_sequence_number);
-  bl_buf *b = bl_report_json(k->r);
+  bl_buf *b = bl_report_bulk(k->r);
   bl_buf_byte(b, '{');
   for (file_column c = 0; c < FILE_COLUMNS; c++) {
     if (!shows(k, c)) continue;
@@ -243,7 +244,7 @@ static bl_status entry_row(const file_report *k, const bl_manifest_entry *e, bl_
     print_column(k, &e->file, c, b);
   }
   bl_buf_byte(b, '}');
-  print_readable(k, &e->file, bl_report_json(k->r));
+  print_readable(k, &e->file, bl_report_bulk(k->r));
   return bl_report_end_row(k->r, err);
 }
 

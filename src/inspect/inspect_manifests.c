@@ -18,30 +18,51 @@ static void count_if(bl_report *r, bool of_this_content, int64_t v) {
   optional_i64(r, of_this_content ? v : 0);
 }
 
-static void print_bound(bl_buf *b, const bl_type *t, bl_str bytes) {
-  bl_value v;
-  if (t && bytes.p && bl_value_from_bytes(t, bytes, &v) && !bl_kind_is_nested(t->kind)) {
-    bl_buf text; /* always a string, as in Spark's table */
-    bl_buf_init(&text, b->ctx, BL_BUF_MAX);
-    bl_value_print(&text, t, &v);
-    bl_print_json_str(b, (bl_str){text.p ? (const char *)text.p : "", text.n});
-    b->failed = b->failed || text.failed;
-    bl_buf_free(&text);
-  } else {
-    bl_buf_cstr(b, "null");
+/* As Iceberg shows the values of a transform to people: months 1965-05, hours 1970-01-01-05. */
+static void print_human(bl_buf *b, const bl_transform *t, const bl_type *type, const bl_value *v) {
+  int64_t days, y;
+  int month, day;
+  switch (t->kind) {
+  case BL_T_YEAR: bl_buf_printf(b, "%04lld", (long long)(1970 + v->u.i)); break;
+  case BL_T_MONTH:
+    bl_buf_printf(b, "%04lld-%02d", (long long)(1970 + bl_floor_div(v->u.i, 12)), (int)bl_floor_mod(v->u.i, 12) + 1);
+    break;
+  case BL_T_HOUR:
+    days = bl_floor_div(v->u.i, 24);
+    bl_civil_from_days(days, &y, &month, &day);
+    bl_buf_printf(b, "%04lld-%02d-%02d-%02d", (long long)y, month, day, (int)bl_floor_mod(v->u.i, 24));
+    break;
+  default: bl_value_print(b, type, v);
   }
+}
+
+/* A bound as text, as Spark's table has it. */
+static void print_bound(bl_buf *b, const bl_transform *t, const bl_type *type, bl_str bytes) {
+  bl_value v;
+  bl_buf text;
+  if (!type || !bytes.p || !bl_value_from_bytes(type, bytes, &v)) {
+    bl_buf_cstr(b, "null");
+    return;
+  }
+  bl_buf_init(&text, b->ctx, BL_BUF_MAX);
+  print_human(&text, t, type, &v);
+  bl_print_json_str(b, (bl_str){text.p ? (const char *)text.p : "", text.n});
+  b->failed = b->failed || text.failed;
+  bl_buf_free(&text);
 }
 
 static void print_summaries(bl_buf *b, const bl_manifest_file *m, const bl_view_spec *spec) {
   bl_buf_byte(b, '[');
   for (size_t i = 0; i < m->n_partitions; i++) {
     const bl_field_summary *s = &m->partitions[i];
-    const bl_type *t = spec && i < spec->spec->n_fields ? &spec->types[i] : NULL;
+    bool known = spec && i < spec->spec->n_fields;
+    const bl_type *type = known ? &spec->types[i] : NULL;
+    const bl_transform *t = known ? &spec->spec->fields[i].transform : NULL;
     bl_buf_printf(b, "%s{\"contains_null\":%s,\"contains_nan\":%s,\"lower_bound\":", i ? "," : "",
                   s->contains_null ? "true" : "false", s->has_nan ? (s->contains_nan ? "true" : "false") : "null");
-    print_bound(b, t, s->lower);
+    print_bound(b, t, type, s->lower);
     bl_buf_cstr(b, ",\"upper_bound\":");
-    print_bound(b, t, s->upper);
+    print_bound(b, t, type, s->upper);
     bl_buf_byte(b, '}');
   }
   bl_buf_byte(b, ']');
@@ -62,7 +83,7 @@ static bl_status manifest_row(void *user, const bl_manifest_file *m, const bl_sn
   count_if(r, !data, m->added_files);
   count_if(r, !data, m->existing_files);
   count_if(r, !data, m->deleted_files);
-  if (m->has_partitions) print_summaries(bl_report_json(r), m, bl_partition_view_spec(&k->view, m->spec_id));
+  if (m->has_partitions) print_summaries(bl_report_bulk(r), m, bl_partition_view_spec(&k->view, m->spec_id));
   else bl_report_null(r);
   if (k->all) {
     bl_report_i64(r, reference->id);

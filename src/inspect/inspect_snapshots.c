@@ -17,7 +17,7 @@ static bl_status mark_current(const bl_inspection *w, bool **out, bl_error *err)
 
 static void print_summary(bl_report *r, const bl_snapshot *s) {
   bool first = true;
-  bl_buf *b = bl_report_json(r);
+  bl_buf *b = bl_report_bulk(r);
   bl_buf_byte(b, '{');
   for (size_t i = 0; i < s->summary.n; i++) {
     if (bl_str_is(s->summary.items[i].key, "operation")) continue;

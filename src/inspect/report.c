@@ -7,9 +7,9 @@
 
 #define FLUSH_BYTES ((size_t)1 << 16)
 
-enum { NESTED_WIDTH = 60, WIDEST_COLUMN = 240 };
+enum { BULK_WIDTH = 60, WIDEST_COLUMN = 240 };
 
-typedef enum cell_kind { CELL_PLAIN, CELL_STRING, CELL_NUMBER, CELL_JSON } cell_kind;
+typedef enum cell_kind { CELL_PLAIN, CELL_STRING, CELL_NUMBER, CELL_BULK } cell_kind;
 
 typedef struct cell {
   size_t at; /* in the row's bytes */
@@ -85,7 +85,12 @@ void bl_report_ms(bl_report *r, int64_t ms) {
 }
 
 bl_buf *bl_report_json(bl_report *r) {
-  begin_cell(r, CELL_JSON);
+  begin_cell(r, CELL_PLAIN);
+  return &r->row;
+}
+
+bl_buf *bl_report_bulk(bl_report *r) {
+  begin_cell(r, CELL_BULK);
   return &r->row;
 }
 
@@ -132,7 +137,7 @@ static bl_status text_row(bl_report *r, bl_error *err) {
   for (size_t i = 0; i < r->n; i++) {
     bl_str s = cell_bytes(r, i);
     if (r->cells[i].kind != CELL_NUMBER && !bl_str_is(s, "null")) bl_text_grid_right(r->grid, i, false);
-    if (r->cells[i].kind == CELL_JSON) s = shorten(s, NESTED_WIDTH, &r->scratch);
+    if (r->cells[i].kind == CELL_BULK) s = shorten(s, BULK_WIDTH, &r->scratch);
     BL_TRY(bl_text_grid_cell(r->grid, s, &r->out, err));
   }
   return bl_buf_ok(&r->scratch, err);

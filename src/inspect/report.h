@@ -22,6 +22,7 @@ void bl_report_str(bl_report *r, bl_str s);                 /* p NULL: null */
 void bl_report_ms(bl_report *r, int64_t ms);                /* a time, ISO-8601, UTC */
 /* A cell that is JSON already (nested values): append it to the buffer before the next call. */
 bl_buf *bl_report_json(bl_report *r);
+bl_buf *bl_report_bulk(bl_report *r); /* the same for what is too much for a table: cut in text */
 bl_status bl_report_end_row(bl_report *r, bl_error *err) BL_CHECKED;
 bl_status bl_report_finish(bl_report *r, bl_error *err) BL_CHECKED; /* frees r, also on failure */
 void bl_report_abort(bl_report *r);                                 /* NULL allowed */
