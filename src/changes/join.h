@@ -4,12 +4,18 @@
 #define BL_CHANGES_JOIN_H
 
 #include "changes/events.h"
+#include "rows/key.h"
 
-/* Sorts runs by (id, seq, rank of file, pos). Runs without id are not for it. */
-typedef struct bl_run_order {
-  const uint32_t *rank;
-} bl_run_order; /* user of bl_run_cmp */
+/* Sorts runs by (id, seq, rank of file, pos, file); user: the ranks (const uint32_t *). Runs without id are not for it. */
 int bl_run_cmp(const void *a, const void *b, void *user);
+
+typedef struct bl_hashed_row {
+  bl_hash128 hash;
+  int64_t id, seq; /* BL_NONE: no id */
+  int64_t pos;
+  uint32_t file;
+  uint32_t ordinal; /* C14: of its event; join: the caller's number of the row */
+} bl_hashed_row;
 
 typedef struct bl_join_sink {
   /* An event over e->len rows (ordinal and basis are not set: BL_BASIS_ROW_ID). In ascending id order; updates, deletes
@@ -17,9 +23,9 @@ typedef struct bl_join_sink {
   bl_status (*event)(void *user, const bl_event *e, bl_error *err);
   /* Rows that only moved (same id, same number), len of them; NULL = not wanted. */
   bl_status (*moved)(void *user, const bl_run *before, const bl_run *after, int64_t len, bl_error *err);
-  /* C2, an id that is there twice: have the row at (file, pos) of before and that of after equal values? */
-  bl_status (*same_values)(void *user, uint32_t before_file, int64_t before_pos, uint32_t after_file, int64_t after_pos,
-                           bool *out, bl_error *err);
+  /* C2, ids that are there twice, where values decide: set the hash of every row (one seed for all; the order of rows
+   * may change, their `ordinal` stays). Called with many rows at once, of many ids. NULL: values do not matter. */
+  bl_status (*hash_values)(void *user, bl_hashed_row *rows, size_t n, bl_error *err);
   /* An id that is there twice on a side. */
   void (*duplicate)(void *user, int64_t id);
   void *user;
@@ -33,15 +39,6 @@ bl_status bl_join_runs(bl_ctx *ctx, bl_sorter *removed, bl_sorter *added, const 
                        const bl_join_sink *sink, bl_error *err) BL_CHECKED;
 
 /* ---- rows matched by hash: C4 (values), and for C14 (keys.h) ---- */
-#include "rows/key.h"
-typedef struct bl_hashed_row {
-  bl_hash128 hash;
-  int64_t id, seq; /* BL_NONE: no id */
-  int64_t pos;
-  uint32_t file;
-  uint32_t ordinal; /* C14: of its event */
-} bl_hashed_row;
-
 /* C4 over the rows left on both sides: matches equal hashes as a multiset, only where at least one side has no id: null
  * with null first (by rank, pos), then null with the lowest ids (then rank, pos). matched is called for each pair; rest
  * for each row left over (side 0 removed, 1 added). Arrays are reordered. */

@@ -117,19 +117,15 @@ static bl_status sort_chunk(bl_sorter *s, bl_error *err) {
   if (!scratch) return bl_nomem(err);
   s->scratch = scratch;
   presort(s, s->chunk, s->n);
-  for (;;) {
-    size_t a = 0, merges = 0;
-    while (a < s->n) {
+  for (size_t merged = 0; merged < s->n;) { /* until one merge gave everything */
+    for (size_t a = 0, end; a < s->n; merged = end - a, a = end) {
       size_t mid = ascending_end(s, s->chunk, a, s->n);
-      size_t end = mid < s->n ? ascending_end(s, s->chunk, mid, s->n) : mid;
-      if (mid < s->n) merges++;
+      end = mid < s->n ? ascending_end(s, s->chunk, mid, s->n) : mid;
       merge_two(s, s->chunk, s->scratch, a, mid, end);
-      a = end;
     }
     uint8_t *p = s->chunk;
     s->chunk = s->scratch;
     s->scratch = p;
-    if (merges == 0) break;
   }
   size_t cap = s->cap; /* scratch has room for n only */
   if (s->n < cap) {
@@ -154,9 +150,20 @@ static bl_status write_chunk(bl_sorter *s, bl_error *err) {
   return BL_OK;
 }
 
+/* Never beyond max: the budget is kept. */
+static bl_status grow_chunk(bl_sorter *s, bl_error *err) {
+  size_t cap = s->cap < 16 ? 16 : s->cap + s->cap / 2;
+  if (cap > s->max) cap = s->max;
+  uint8_t *p = bl_resize(s->ctx, s->chunk, cap, s->record);
+  if (!p) return bl_nomem(err);
+  s->chunk = p;
+  s->cap = cap;
+  return BL_OK;
+}
+
 bl_status bl_sorter_add(bl_sorter *s, const void *record, bl_error *err) {
   if (s->n == s->max) BL_TRY(write_chunk(s, err));
-  BL_TRY(bl_grow(s->ctx, &s->chunk, &s->cap, s->n, s->record, err));
+  if (s->n == s->cap) BL_TRY(grow_chunk(s, err));
   memcpy(rec(s, s->chunk, s->n), record, s->record);
   if (s->ascending && s->n > 0 && s->cmp(rec(s, s->chunk, s->n - 1), record, s->user) > 0) s->ascending = false;
   s->n++;
@@ -240,14 +247,14 @@ bl_status bl_sorter_next(bl_sorter *s, const void **record, bl_error *err) {
     if (s->next < s->n) *record = rec(s, s->chunk, s->next++);
     return BL_OK;
   }
-  if (s->next) {
+  if (s->next && s->n_heap > 0) {
     stretch *t = &s->stretches[s->heap[0]];
     if (++t->next == t->n) BL_TRY(refill(s, t, err));
     if (t->n == 0) s->heap[0] = s->heap[--s->n_heap];
     sift_down(s, 0);
   }
-  s->next = 1;
   if (s->n_heap == 0) return BL_OK;
+  s->next = 1;
   stretch *t = &s->stretches[s->heap[0]];
   *record = rec(s, t->buf, t->next);
   return BL_OK;

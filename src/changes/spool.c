@@ -81,6 +81,17 @@ int64_t bl_spool_count(const bl_spool *s) {
   return s->n_file + (int64_t)s->n_mem;
 }
 
+/* Never beyond max: the budget is kept. */
+static bl_status grow(bl_spool *s, bl_error *err) {
+  size_t cap = s->cap_mem < 16 ? 16 : s->cap_mem + s->cap_mem / 2;
+  if (cap > s->max) cap = s->max;
+  uint8_t *p = bl_resize(s->ctx, s->mem, cap, s->record);
+  if (!p) return bl_nomem(err);
+  s->mem = p;
+  s->cap_mem = cap;
+  return BL_OK;
+}
+
 bl_status bl_spool_add(bl_spool *s, const void *record, bl_error *err) {
   if (s->n_mem == s->max) {
     if (s->fd < 0) BL_TRY(bl_temp_open(s->ctx, &s->fd, err));
@@ -88,7 +99,7 @@ bl_status bl_spool_add(bl_spool *s, const void *record, bl_error *err) {
     s->n_file += (int64_t)s->n_mem;
     s->n_mem = 0;
   }
-  BL_TRY(bl_grow(s->ctx, &s->mem, &s->cap_mem, s->n_mem, s->record, err));
+  if (s->n_mem == s->cap_mem) BL_TRY(grow(s, err));
   memcpy(s->mem + s->n_mem++ * s->record, record, s->record);
   return BL_OK;
 }

@@ -174,23 +174,18 @@ static void on_duplicate(void *user, int64_t id) {
           (long long)id);
 }
 
-static bl_status on_same_values(void *user, uint32_t before_file, int64_t before_pos, uint32_t after_file,
-                                int64_t after_pos, bool *out, bl_error *err) {
+static bl_status on_hash_values(void *user, bl_hashed_row *rows, size_t n, bl_error *err) {
   comparison *c = user;
-  bl_hashed_row rows[2] = {{.file = before_file, .pos = before_pos}, {.file = after_file, .pos = after_pos}};
   uint64_t seed;
   bl_random(c->s->ctx, &seed, sizeof seed);
-  for (int i = 0; i < 2; i++)
-    BL_TRY(bl_hash_rows(c->s->reading, c->s->files, &c->s->schema->root, &rows[i], 1, seed, err));
-  *out = bl_hash128_eq(rows[0].hash, rows[1].hash);
-  return BL_OK;
+  return bl_hash_rows(c->s->reading, c->s->files, &c->s->schema->root, rows, n, seed, err);
 }
 
 static bl_status compare_rows(comparison *c, bl_row_sets *sets, bl_error *err) {
   c->hold = bl_spool_count(sets->removed_null) > 0 || bl_spool_count(sets->added_null) > 0;
   bl_join_sink js = {.event = on_event,
                      .moved = c->sink->moved ? on_moved : NULL,
-                     .same_values = on_same_values,
+                     .hash_values = on_hash_values,
                      .duplicate = on_duplicate,
                      .user = c};
   BL_TRY(bl_join_runs(c->s->ctx, sets->removed, sets->added, c->s->files->rank, &js, err));
