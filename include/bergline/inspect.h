@@ -29,7 +29,7 @@ typedef struct bl_inspect_options {
  * Rows are written as they are found: memory does not grow with the table. A table without snapshots gives no rows.
  * BL_USAGE: no such report, `at` where it means nothing, ambiguous SNAP; BL_NOT_FOUND: snapshot, ref, a manifest;
  * BL_DAMAGED, BL_UNSUPPORTED: a manifest; BL_CANCELLED: the sink's; BL_IO; BL_NOMEM. o may be NULL. */
-BL_API bl_status bl_inspect(const bl_table *t, const char *what, const bl_inspect_options *o, const bl_sink *sink,
+BL_API bl_status bl_inspect(bl_table *t, const char *what, const bl_inspect_options *o, const bl_sink *sink,
                             bl_error *err) BL_CHECKED;
 
 #ifdef __cplusplus

@@ -49,7 +49,7 @@ const cli_command cli_inspect = {
             "metadata\n"
             "  tables, further columns after them. JSON is one document: an array of rows, or one object for info, "
             "schema,\n"
-            "  spec and properties. No data file is read.\n",
+            "  spec and properties. row_ids reads the footers of data files, position_deletes delete files.\n",
     .more = list_kinds,
     .options = options,
     .n_options = sizeof options / sizeof *options,

@@ -24,7 +24,9 @@
   X("entries", "manifest entries of a snapshot, deleted ones too", true, bl_inspect_entries)                           \
   X("all_entries", "manifest entries of all snapshots", false, bl_inspect_all_entries)                                 \
   X("partitions", "rows, files and deletes by partition", true, bl_inspect_partitions)                                 \
-  X("metadata_log_entries", "the metadata files so far", false, bl_inspect_metadata_log)
+  X("metadata_log_entries", "the metadata files so far", false, bl_inspect_metadata_log)                               \
+  X("position_deletes", "positions that vectors and position deletes take", true, bl_inspect_position_deletes)         \
+  X("row_ids", "row ids of each live data file, stored or inherited", true, bl_inspect_row_ids)
 
 #define AS_PUBLIC(name, about, takes_at, run) {name, about, takes_at},
 #define AS_RUN(name, about, takes_at, run) run,
@@ -114,8 +116,7 @@ static bl_status resolve_at(bl_inspection *w, const bl_inspect_kind *k, const bl
   return k->takes_at ? bl_snap_resolve(w->m, bl_str_of(o->at), &so, &w->at, err) : BL_OK;
 }
 
-static bl_status run_kind(const bl_table *t, size_t i, const bl_inspect_options *o, const bl_sink *sink,
-                          bl_error *err) {
+static bl_status run_kind(bl_table *t, size_t i, const bl_inspect_options *o, const bl_sink *sink, bl_error *err) {
   bl_inspection w = {.t = t, .m = t->metadata, .sink = sink, .text = o->text};
   bl_status st;
   BL_GO(resolve_at(&w, &kinds[i], o, err));
@@ -126,8 +127,7 @@ done:
   return st;
 }
 
-bl_status bl_inspect(const bl_table *t, const char *what, const bl_inspect_options *o, const bl_sink *sink,
-                     bl_error *err) {
+bl_status bl_inspect(bl_table *t, const char *what, const bl_inspect_options *o, const bl_sink *sink, bl_error *err) {
   static const bl_inspect_options defaults = {0};
   for (size_t i = 0; i < BL_LEN(kinds); i++)
     if (strcmp(kinds[i].name, what) == 0) return run_kind(t, i, o ? o : &defaults, sink, err);

@@ -8,7 +8,7 @@
 #include "table/table.h"
 
 typedef struct bl_inspection {
-  const bl_table *t;
+  bl_table *t;
   const bl_metadata *m;
   bl_snap at; /* kinds that take `at`; snapshot NULL: an empty table */
   const bl_sink *sink;
@@ -48,6 +48,9 @@ bl_status bl_inspect_entries(const bl_inspection *w, bl_error *err) BL_CHECKED;
 bl_status bl_inspect_all_entries(const bl_inspection *w, bl_error *err) BL_CHECKED;
 /* inspect_partitions.c */
 bl_status bl_inspect_partitions(const bl_inspection *w, bl_error *err) BL_CHECKED;
+/* inspect_position_deletes.c, inspect_row_ids.c: these read delete files and footers */
+bl_status bl_inspect_position_deletes(const bl_inspection *w, bl_error *err) BL_CHECKED;
+bl_status bl_inspect_row_ids(const bl_inspection *w, bl_error *err) BL_CHECKED;
 
 /* Visit the manifests of the snapshot w->at, or those of all snapshots, each path once; `reference` is the snapshot
  * that led to it. */
