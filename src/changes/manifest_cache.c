@@ -14,6 +14,7 @@ typedef struct cached_list {
   bl_arena *arena;
   bl_manifest_file *items;
   size_t n;
+  uint64_t last_use; /* 0 = free */
 } cached_list;
 
 struct bl_manifest_cache {
@@ -21,7 +22,7 @@ struct bl_manifest_cache {
   bl_ctx *ctx;
   int64_t limit;
   cached_list lists[LISTS];
-  size_t next_list; /* the one to give up next */
+  uint64_t list_uses;
   bl_opened **buckets;
   bl_opened *newest, *oldest;
   size_t n;
@@ -74,10 +75,14 @@ static bl_status read_list(bl_manifest_cache *c, const bl_snapshot *s, cached_li
   return BL_OK;
 }
 
+/* Where the list of s is, or the one that was not used for longest. */
 static cached_list *list_of(bl_manifest_cache *c, const bl_snapshot *s) {
-  for (size_t i = 0; i < LISTS; i++)
+  cached_list *oldest = &c->lists[0];
+  for (size_t i = 0; i < LISTS; i++) {
     if (c->lists[i].of == s) return &c->lists[i];
-  return NULL;
+    if (c->lists[i].last_use < oldest->last_use) oldest = &c->lists[i];
+  }
+  return oldest;
 }
 
 bl_status bl_manifest_cache_list(bl_manifest_cache *c, const bl_snapshot *s, const bl_manifest_file **out, size_t *n,
@@ -86,13 +91,12 @@ bl_status bl_manifest_cache_list(bl_manifest_cache *c, const bl_snapshot *s, con
   *n = 0;
   if (!s) return BL_OK;
   cached_list *l = list_of(c, s);
-  if (!l) {
-    l = &c->lists[c->next_list];
-    c->next_list = (c->next_list + 1) % LISTS;
+  if (l->of != s) {
     bl_arena_free(l->arena);
     *l = (cached_list){0};
     BL_TRY(read_list(c, s, l, err));
   }
+  l->last_use = ++c->list_uses;
   *out = l->items;
   *n = l->n;
   return BL_OK;

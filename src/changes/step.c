@@ -195,12 +195,30 @@ static bl_status compare_rows(comparison *c, bl_row_sets *sets, bl_error *err) {
   return match_left_over(c, err);
 }
 
-bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot *to, bool is_replace,
-                      const bl_step_sink *sink, bool *skipped, bl_error *err) {
-  bl_diff d;
+static bl_status compare_diff(bl_stepper *s, const bl_diff *d, bool is_replace, const bl_step_sink *sink, bool *skipped,
+                              bl_error *err) {
   bl_row_sets sets = {0};
   comparison c = {.s = s, .sink = sink};
   bl_identity id = {.env = s->reading, .files = s->files, .only = s->only, .nulls = s->nulls};
+  bool removes = false;
+  for (size_t i = 0; !removes && i < d->n; i++) removes = d->items[i].old_entry != NULL;
+  if (s->removals_only && !removes) return BL_OK;
+  if (is_replace && !s->check_replace) {
+    *skipped = d->metadata_proves_replace;
+    if (!*skipped && d->may_prove_replace) BL_TRY(bl_identity_proves_replace(&id, d, skipped, err));
+    if (*skipped) return BL_OK;
+  }
+  bl_status st = bl_identity_collect(&id, d, &sets, err);
+  if (st == BL_OK) st = compare_rows(&c, &sets, err);
+  bl_row_sets_dispose(&sets);
+  bl_free(s->ctx, c.left[0].rows);
+  bl_free(s->ctx, c.left[1].rows);
+  return st;
+}
+
+bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot *to, bool is_replace,
+                      const bl_step_sink *sink, bool *skipped, bl_error *err) {
+  bl_diff d;
   *skipped = false;
   BL_TRY(bl_differ_run(s->differ, from, to, &d, err));
   if (d.ids_differ && !s->warned_branches) {
@@ -208,18 +226,7 @@ bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot 
     bl_warn(s->ctx, "changes: the two snapshots lie on branches that diverged over an upgrade: row ids of the one do "
                     "not join those of the other");
   }
-  bool removes = false;
-  for (size_t i = 0; !removes && i < d.n; i++) removes = d.items[i].old_entry != NULL;
-  if (s->removals_only && !removes) return BL_OK;
-  if (is_replace && !s->check_replace) {
-    *skipped = d.metadata_proves_replace;
-    if (!*skipped && d.may_prove_replace) BL_TRY(bl_identity_proves_replace(&id, &d, skipped, err));
-    if (*skipped) return BL_OK;
-  }
-  bl_status st = bl_identity_collect(&id, &d, &sets, err);
-  if (st == BL_OK) st = compare_rows(&c, &sets, err);
-  bl_row_sets_dispose(&sets);
-  bl_free(s->ctx, c.left[0].rows);
-  bl_free(s->ctx, c.left[1].rows);
+  bl_status st = compare_diff(s, &d, is_replace, sink, skipped, err);
+  bl_diff_release(s->differ, &d);
   return st;
 }
