@@ -225,25 +225,6 @@ private:
   }
 };
 
-std::vector<bl_row_range> checked_ranges(const bl_row_range *ranges, size_t n, int64_t rows) {
-  std::vector<bl_row_range> out;
-  if (!ranges) {
-    if (rows > 0) out.push_back({0, rows});
-    return out;
-  }
-  int64_t at = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (ranges[i].begin < at || ranges[i].end < ranges[i].begin || ranges[i].end > rows)
-      throw Fail(BL_USAGE, "row ranges must be ascending and inside the row group of " + std::to_string(rows) +
-                               " rows: range " + std::to_string(i));
-    at = ranges[i].end;
-    if (ranges[i].begin == ranges[i].end) continue;
-    if (!out.empty() && out.back().end == ranges[i].begin) out.back().end = ranges[i].end;
-    else out.push_back(ranges[i]);
-  }
-  return out;
-}
-
 /* ---- opening ---- */
 
 /* Footer length and magic from the last 8 bytes; the whole footer is then in memory and has been walked over once. */

@@ -46,6 +46,10 @@ struct Choice {
 /* Throws BL_USAGE for a leaf that is not there, BL_UNSUPPORTED for one that cannot be read. */
 Choice choose(const Tree &tree, const int32_t *leaves, size_t n);
 
+/* The ranges of a read() call, empty ones dropped and neighbours joined; all rows where there are none. Throws BL_USAGE
+ * for what is not ascending, disjoint and inside the group. */
+std::vector<bl_row_range> checked_ranges(const bl_row_range *ranges, size_t n, int64_t rows);
+
 std::shared_ptr<arrow::DataType> leaf_type(const bl_data_node &node);
 std::shared_ptr<arrow::Field> field_of(const Tree &tree, const Choice &choice, int32_t node);
 std::shared_ptr<arrow::Schema> schema_of(const Tree &tree, const Choice &choice);
