@@ -60,7 +60,7 @@ typedef struct cli_command {
   bl_status (*run)(cli *c, const void *values);
 } cli_command;
 
-extern const cli_command cli_inspect;
+extern const cli_command cli_scan, cli_changes, cli_history, cli_inspect;
 
 /* All of them, in the order of --help. */
 const cli_command *const *cli_commands(size_t *n);
@@ -78,6 +78,7 @@ struct cli {
   bl_drivers drivers;
   bl_output *file;   /* -o */
   bool nobody_reads; /* stdout was closed by its reader */
+  const char *caret; /* the expression in which the error lies; NULL: none */
 };
 
 /* options.c: fill values, c->common and c->args; BL_USAGE. */

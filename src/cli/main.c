@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-static const cli_command *const commands[] = {&cli_inspect};
+static const cli_command *const commands[] = {&cli_scan, &cli_changes, &cli_history, &cli_inspect};
 
 const cli_command *const *cli_commands(size_t *n) {
   *n = sizeof commands / sizeof *commands;
@@ -57,7 +57,8 @@ static int run_command(const cli_command *command, int argc, char **argv) {
   if (!values) return cli_exit_status(BL_NOMEM);
   bl_status st = run(&c, argc, argv, values);
   cli_progress_clear();
-  if (st > BL_FOUND && !c.nobody_reads) cli_error(&c.err);
+  if ((st > BL_FOUND || c.err.status != BL_OK) && !c.nobody_reads) cli_error(&c.err);
+  if (c.caret) cli_caret(c.caret, c.err.position);
   cli_free_values(&c, values);
   free(values);
   bl_drivers_dispose(&c.drivers);
