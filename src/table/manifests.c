@@ -28,8 +28,7 @@ static bl_status describe_inline(const bl_table *t, const bl_snapshot *s, bl_str
   bl_buf bytes;
   bl_status st;
   BL_GO(read_file(t, path, &bytes, err));
-  st = bl_manifest_describe(t->ctx, a, path, bytes.p, bytes.n, s, out, err);
-  if (st != BL_OK) bl_fail_in(err, st, "%s", path.p);
+  st = bl_manifest_describe(t->ctx, a, path, bytes.p, bytes.n, s, out, err); /* names the manifest itself */
 done:
   bl_buf_free(&bytes);
   return st;
@@ -68,8 +67,7 @@ bl_status bl_table_manifest_entries(const bl_table *t, const bl_manifest_file *m
   if (m->key_metadata.p)
     return bl_fail(err, BL_UNSUPPORTED, "cannot read: %s: encrypted manifests are not supported", m->path.p);
   BL_GO(read_file(t, m->path, &bytes, err));
-  st = bl_manifest_read(t->ctx, a, bytes.p, bytes.n, m, &o, out, n, err);
-  if (st != BL_OK) bl_fail_in(err, st, "%s", m->path.p);
+  st = bl_manifest_read(t->ctx, a, bytes.p, bytes.n, m, &o, out, n, err); /* names the manifest itself */
 done:
   bl_buf_free(&bytes);
   return st;
