@@ -27,12 +27,16 @@ struct step {
   size_t n_children;
 };
 
+/* When a sequence number was committed. */
+typedef struct commit {
+  int64_t seq, us;
+} commit;
+
 struct bl_projection {
   bl_ctx *ctx;
   bl_arena *arena;
   const bl_type *wanted;
   const bl_data_meta *file;
-  const bl_file_facts *facts_in;
   bl_file_facts facts;
   const int32_t *ids; /* effective field id of each node */
   uint8_t *chosen;    /* a byte a node: is (part of) it read? */
@@ -40,15 +44,27 @@ struct bl_projection {
   int32_t *leaves;
   size_t n_leaves;
   const char *path;
+  commit *times; /* ascending; only for _last_updated_at */
+  size_t n_times;
 };
 
 /* ---- effective ids ---- */
 
+/* Elements, keys and values have these names in a mapping, whatever the file calls them. */
+static bl_str mapped_name(const bl_data_meta *m, int32_t parent, size_t nth, size_t node) {
+  switch (m->nodes[parent].kind) {
+  case BL_D_LIST: return BL_STR("element");
+  case BL_D_MAP: return nth == 0 ? BL_STR("key") : BL_STR("value");
+  default: return bl_str_of(m->nodes[node].name);
+  }
+}
+
 static void ids_by_mapping(const bl_data_meta *m, const bl_mapped_field *fields, size_t n, int32_t parent,
                            int32_t *ids) {
+  size_t nth = 0;
   for (size_t i = (size_t)parent + 1; i < m->n_nodes; i++) {
     if (m->nodes[i].parent != parent) continue;
-    const bl_mapped_field *f = bl_name_mapping_find(fields, n, bl_str_of(m->nodes[i].name));
+    const bl_mapped_field *f = bl_name_mapping_find(fields, n, mapped_name(m, parent, nth++, i));
     if (!f) continue;
     ids[i] = f->id;
     ids_by_mapping(m, f->fields, f->n_fields, (int32_t)i, ids);
@@ -154,18 +170,39 @@ static void choose_stand_in(bl_projection *p, int32_t node) {
   }
 }
 
-static const bl_value *partition_constant(const bl_projection *p, int32_t field_id) {
+/* A partition value has the type that its source column has in the table; the column wanted may be of an older schema.
+ */
+static bool narrow(const bl_value *v, const bl_type *to, bl_value *out) {
+  *out = *v;
+  out->kind = to->kind;
+  if (v->kind == BL_LONG && to->kind == BL_INT) return v->u.i >= INT32_MIN && v->u.i <= INT32_MAX;
+  if (v->kind == BL_DOUBLE && to->kind == BL_FLOAT) out->u.f = (float)v->u.d;
+  else if (v->kind == BL_TIMESTAMP && to->kind == BL_DATE) out->u.i = bl_floor_div(v->u.i, 86400000000);
+  else if (v->kind == BL_TIMESTAMP_NS && to->kind == BL_DATE) out->u.i = bl_floor_div(v->u.i, 86400000000000);
+  else return false;
+  return true;
+}
+
+/* v as a value of type t, in arena memory where it changes; NULL where it is none. */
+static const bl_value *value_as(const bl_projection *p, const bl_value *v, const bl_type *t) {
+  if (v->null || v->kind == t->kind) return v;
+  bl_value *own = bl_arena_calloc(p->arena, 1, sizeof *own);
+  bl_type from = {.kind = v->kind, .precision = t->precision, .scale = t->scale, .length = t->length};
+  return own && (bl_value_promote(&from, v, t, own) || narrow(v, t, own)) ? own : NULL;
+}
+
+static const bl_value *partition_constant(const bl_projection *p, const bl_field *f) {
   const bl_partition_spec *s = p->facts.spec;
   for (size_t i = 0; s && i < s->n_fields && i < p->facts.file->n_partition; i++)
     if (s->fields[i].transform.kind == BL_T_IDENTITY && s->fields[i].n_source_ids == 1 &&
-        s->fields[i].source_ids[0] == field_id)
-      return &p->facts.file->partition[i];
+        s->fields[i].source_ids[0] == f->id)
+      return value_as(p, &p->facts.file->partition[i], &f->type);
   return NULL;
 }
 
 static bl_status absent(const bl_projection *p, const bl_field *f, step *s, bl_error *err) {
   s->kind = STEP_CONSTANT;
-  s->value = partition_constant(p, f->id);
+  s->value = partition_constant(p, f);
   if (!s->value) s->value = f->initial_default;
   if (!s->value && f->required)
     return bl_fail(err, BL_DAMAGED, "data file: %s: required column %s (field id %d) is missing and has no default",
@@ -258,6 +295,24 @@ static int32_t node_of_leaf(const bl_data_meta *m, int32_t leaf) {
   return -1;
 }
 
+static int by_seq(const void *a, const void *b) {
+  const commit *x = a, *y = b;
+  return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static bl_status collect_times(bl_projection *p, bl_error *err) {
+  const bl_metadata *m = p->facts.metadata;
+  p->times = bl_arena_alloc(p->arena, (m ? m->n_snapshots : 0) + 1, sizeof *p->times);
+  if (!p->times) return bl_nomem(err);
+  for (size_t i = 0; m && i < m->n_snapshots; i++) {
+    commit *c = &p->times[p->n_times];
+    c->seq = m->snapshots[i].sequence_number;
+    if (bl_mul64(m->snapshots[i].timestamp_ms, 1000, &c->us)) p->n_times++;
+  }
+  qsort(p->times, p->n_times, sizeof *p->times, by_seq);
+  return BL_OK;
+}
+
 /* Stored lineage is read only where the file's rows have ids (R2). `_last_updated_at` follows the sequence number. */
 static bl_status make_meta(bl_projection *p, const bl_field *f, step *s, bl_error *err) {
   *s = (step){.kind = STEP_META, .field = f, .node = -1, .source = -1};
@@ -266,8 +321,7 @@ static bl_status make_meta(bl_projection *p, const bl_field *f, step *s, bl_erro
     int32_t leaf = bl_projection_stored_leaf(p->file, seq ? BL_ID_LAST_UPDATED : BL_ID_ROW_ID);
     if (leaf >= 0) p->chosen[s->node = node_of_leaf(p->file, leaf)] = 1;
   }
-  (void)err;
-  return BL_OK;
+  return f->id == BL_ID_LAST_UPDATED_AT ? collect_times(p, err) : BL_OK;
 }
 
 /* Child positions in the pruned arrays: the rank among chosen siblings. */
@@ -512,10 +566,16 @@ static bl_status inherited(const bl_projection *p, const step *s, const struct A
 }
 
 /* Commit time (us) of a sequence number, false where its snapshot has expired. */
-static bool commit_time(const bl_metadata *m, int64_t seq, int64_t *us) {
-  for (size_t i = 0; m && i < m->n_snapshots; i++)
-    if (m->snapshots[i].sequence_number == seq) return bl_mul64(m->snapshots[i].timestamp_ms, 1000, us);
-  return false;
+static bool commit_time(const bl_projection *p, int64_t seq, int64_t *us) {
+  size_t lo = 0, hi = p->n_times;
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    if (p->times[mid].seq < seq) lo = mid + 1;
+    else hi = mid;
+  }
+  if (lo == p->n_times || p->times[lo].seq != seq) return false;
+  *us = p->times[lo].us;
+  return true;
 }
 
 static bl_status last_updated_at(const bl_projection *p, int64_t *v, int64_t n, struct ArrowArray *out, bl_error *err) {
@@ -524,7 +584,7 @@ static bl_status last_updated_at(const bl_projection *p, int64_t *v, int64_t n, 
   int64_t seq = 0, us = 0;
   bool known = false;
   for (int64_t i = 0; i < n; i++) {
-    if (i == 0 || v[i] != seq) known = commit_time(p->facts.metadata, seq = v[i], &us);
+    if (i == 0 || v[i] != seq) known = commit_time(p, seq = v[i], &us);
     valid[i] = known;
     v[i] = known ? us : 0;
   }
@@ -592,9 +652,20 @@ static bl_status meta_column(const bl_projection *p, const step *s, const struct
   return bl_array_constant(p->ctx, &s->field->type, &v, n, out, err);
 }
 
+/* A sliced batch: its children are cut to its rows. */
+static void push_offset_down(struct ArrowArray *in) {
+  for (int64_t i = 0; in->offset && i < in->n_children; i++) {
+    in->children[i]->offset += in->offset;
+    in->children[i]->length = in->length;
+    if (in->children[i]->null_count != 0) in->children[i]->null_count = -1;
+  }
+  in->offset = 0;
+}
+
 bl_status bl_projection_apply(const bl_projection *p, struct ArrowArray *in, const int64_t *positions, int64_t first,
                               struct ArrowArray *out, bl_error *err) {
   int64_t n = in->length;
+  push_offset_down(in);
   bl_status st = bl_array_new(p->ctx, n, 1, (int64_t)p->root.n_children, out, err);
   if (st != BL_OK) {
     bl_array_release(in);

@@ -87,12 +87,14 @@ const bl_field *bl_columns_meta(bl_columns *c, bl_str name, bl_error *err) {
   return f;
 }
 
+/* A user column of that name wins it: the metadata column is then called meta.NAME. */
 static bl_status add_meta(bl_columns *c, const bl_field *m, bl_error *err) {
   if (find_in(&c->wanted, m->id)) return BL_OK;
   bl_field *f = grow_fields(c->a, &c->wanted);
   if (!f) return bl_nomem(err);
   *f = *m;
-  return BL_OK;
+  if (c->schema && bl_schema_find_name(c->schema, m->name)) f->name = bl_arena_printf(c->a, "meta.%s", m->name.p);
+  return f->name.p ? BL_OK : bl_nomem(err);
 }
 
 bl_status bl_columns_add_name(bl_columns *c, bl_str name, bl_error *err) {
@@ -100,8 +102,10 @@ bl_status bl_columns_add_name(bl_columns *c, bl_str name, bl_error *err) {
   if (f) return bl_columns_add_id(c, f->id, err);
   bl_str bare = name;
   if (bl_str_starts(name, BL_STR("meta."))) bare = (bl_str){name.p + 5, name.n - 5};
-  const bl_field *m = bl_columns_meta(c, bare, err);
+  bl_error bad = BL_ERROR_INIT;
+  const bl_field *m = bl_columns_meta(c, bare, &bad);
   if (m) return add_meta(c, m, err);
+  if (bad.status != BL_OK) return bl_fail(err, bad.status, "%s", bad.message);
   return bl_fail(err, BL_USAGE, "column: %.*s: the table has no such column", BL_STR_ARG(name));
 }
 

@@ -50,12 +50,18 @@ bool bl_meta_stats(void *data_entry, const bl_field *f, bl_stats *out) {
   if (lineage) { /* only metrics tell what is stored; nulls stand for the inherited values */
     const bl_column_metrics *m = bl_data_file_metrics(d, f->id);
     bl_value lo, hi;
+    int64_t first = f->id == BL_ID_ROW_ID ? d->first_row_id : e->sequence_number;
+    int64_t last = f->id == BL_ID_ROW_ID ? d->first_row_id + d->record_count - 1 : e->sequence_number;
+    if (m && m->nulls != BL_NONE && m->nulls == d->record_count && d->record_count > 0) { /* stored, but never a value */
+      out->has_lower = out->has_upper = true;
+      out->lower = (bl_value){.kind = BL_LONG, .u.i = first};
+      out->upper = (bl_value){.kind = BL_LONG, .u.i = last};
+      return true;
+    }
     if (!m || m->nulls == BL_NONE || !m->lower.p || !m->upper.p || !bl_value_from_bytes(&f->type, m->lower, &lo) ||
         !bl_value_from_bytes(&f->type, m->upper, &hi) || bl_value_cmp(&lo, &hi) > 0)
       return false;
     if (m->nulls > 0) {
-      int64_t first = f->id == BL_ID_ROW_ID ? d->first_row_id : e->sequence_number;
-      int64_t last = f->id == BL_ID_ROW_ID ? d->first_row_id + d->record_count - 1 : e->sequence_number;
       if (first < lo.u.i) lo.u.i = first;
       if (last > hi.u.i) hi.u.i = last;
     }
@@ -144,7 +150,9 @@ static bl_status index_deletes(planner *p, bl_error *err) {
   for (size_t i = 0; i < p->n_work; i++) {
     for (size_t k = 0; k < p->work[i].n_entries; k++) {
       bl_manifest_entry *e = &p->work[i].entries[k];
-      if (e->status == BL_DELETED || !partition_may_match(p, &e->file)) continue;
+      if (e->status == BL_DELETED) continue;
+      /* one that names its data file is kept: a wrong partition of its own must not hide it */
+      if (!bl_delete_target(&e->file).p && !partition_may_match(p, &e->file)) continue;
       if (e->file.content == BL_FILE_EQUALITY_DELETES) p->metrics = true;
       BL_TRY(bl_delete_index_add(p->plan->deletes, e, err));
     }
