@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM, ROOT = os.path.abspath(sys.argv[1]), sys.argv[2]
+PROGRAM, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 TABLES = os.path.join(ROOT, 'tests', 'fixtures', 'tables')
 BRANCHES = os.path.join(TABLES, 'branches', 'table')
 
