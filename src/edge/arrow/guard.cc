@@ -31,12 +31,12 @@ bl_error no_memory() noexcept {
   return e;
 }
 
-/* Parquet's exceptions carry no code: these are the beginnings of what it cannot do. */
+/* Parquet's exceptions carry no code: these are the beginnings of what it cannot do (and ORC's times). */
 bool says_unsupported(const char *text) {
   static const char *const starts[] = {"Not yet implemented", "Codec type", "Support for codec", "NotImplemented"};
   for (const char *s : starts)
     if (std::strncmp(text, s, std::strlen(s)) == 0) return true;
-  return false;
+  return std::strstr(text, "out of range for nanosecond resolution") != nullptr;
 }
 
 } // namespace

@@ -29,8 +29,6 @@ namespace {
 namespace orc = arrow::adapters::orc;
 using arrow::ArrayData;
 
-constexpr int64_t kSeekGap = 20000; /* rows between two ranges from which on seeking pays */
-
 struct OrcFile {
   std::string path;
   bl_input *in = nullptr;
@@ -283,18 +281,17 @@ private:
     return arrow::RecordBatch::Make(schema_, n, arrow::ArrayVector());
   }
 
-  void seek(int64_t row) {
-    if (!reader_) reader_ = open_orc(input_);
-    ok(reader_->Seek(file_->groups[group_].first_row + row));
+  /* Only to the beginning of the stripe: seeking inside fails in some columns of the library. */
+  void begin() {
+    reader_ = open_orc(input_);
+    ok(reader_->Seek(file_->groups[group_].first_row));
     rows_ = ok(reader_->NextStripeReader(batch_rows_, columns_));
     if (!rows_) damaged("stripe " + std::to_string(group_) + " is not there");
-    at_ = row;
   }
 
   /* The next batch of the library, cut down to the rows asked for; NULL: none of them was in it. */
   std::shared_ptr<arrow::RecordBatch> read() {
-    int64_t want = ranges_[range_].begin;
-    if (!rows_ || want - at_ > kSeekGap) seek(want);
+    if (!rows_) begin();
     auto batch = ok(rows_->Next());
     if (!batch || batch->num_rows() == 0)
       damaged("stripe " + std::to_string(group_) + " ends at row " + std::to_string(at_));
