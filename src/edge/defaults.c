@@ -6,10 +6,12 @@
 #include "edge/data_avro.h"
 #include "edge/io_local.h"
 
-static const bl_data_format *const formats[] = {&bl_format_parquet, &bl_format_avro};
+static const bl_data_format *const formats[] = {&bl_format_parquet, &bl_format_avro, &bl_format_orc};
 static const bl_catalog_driver *const catalogs[] = {&bl_catalog_driver_sqlite};
 
 bl_status bl_drivers_default(bl_ctx *ctx, bl_drivers *out, bl_error *err) {
+  *out = (bl_drivers){0};
+  BL_TRY(bl_arrow_init(err));
   *out = (bl_drivers){.version = BL_DRIVERS_VERSION,
                       .formats = formats,
                       .n_formats = BL_LEN(formats),
