@@ -219,6 +219,12 @@ void predicate(const ArrowArray *batch, const ArrowSchema *schema, const bl_pred
   p.finish(keep);
 }
 
+/* Every entry point: kernels are registered once, before the first call. */
+template <typename F> bl_status run(bl_error *err, const char *what, F &&body) {
+  bl_status st = bl_arrow_init(err);
+  return st == BL_OK ? guard(err, what, BL_USAGE, std::forward<F>(body)) : st;
+}
+
 } // namespace
 } // namespace bl
 
@@ -227,30 +233,30 @@ extern "C" {
 bl_status bl_arrow_filter(struct ArrowArray *in, const struct ArrowSchema *schema, const uint8_t *keep,
                           struct ArrowArray *out, bl_error *err) {
   out->release = nullptr;
-  return bl::guard(err, "filter", BL_USAGE, [&] { bl::filter(in, schema, keep, out); });
+  return bl::run(err, "filter", [&] { bl::filter(in, schema, keep, out); });
 }
 
 bl_status bl_arrow_take(struct ArrowArray *in, const struct ArrowSchema *schema, const int64_t *rows, int64_t n,
                         struct ArrowArray *out, bl_error *err) {
   out->release = nullptr;
-  return bl::guard(err, "take", BL_USAGE, [&] { bl::take(in, schema, rows, n, out); });
+  return bl::run(err, "take", [&] { bl::take(in, schema, rows, n, out); });
 }
 
 bl_status bl_arrow_concat(struct ArrowArray *in, size_t n, const struct ArrowSchema *schema, struct ArrowArray *out,
                           bl_error *err) {
   out->release = nullptr;
-  return bl::guard(err, "concat", BL_USAGE, [&] { bl::concat(in, n, schema, out); });
+  return bl::run(err, "concat", [&] { bl::concat(in, n, schema, out); });
 }
 
 bl_status bl_arrow_cast(struct ArrowArray *in, const struct ArrowSchema *in_type, const struct ArrowSchema *out_type,
                         struct ArrowArray *out, bl_error *err) {
   out->release = nullptr;
-  return bl::guard(err, "cast", BL_USAGE, [&] { bl::cast(in, in_type, out_type, out); });
+  return bl::run(err, "cast", [&] { bl::cast(in, in_type, out_type, out); });
 }
 
 bl_status bl_arrow_predicate(const struct ArrowArray *batch, const struct ArrowSchema *schema,
                              const bl_pred_step *steps, size_t n, uint8_t *keep, bl_error *err) {
-  return bl::guard(err, "filter expression", BL_USAGE, [&] { bl::predicate(batch, schema, steps, n, keep); });
+  return bl::run(err, "filter expression", [&] { bl::predicate(batch, schema, steps, n, keep); });
 }
 
 } // extern "C"
