@@ -89,7 +89,7 @@ static bl_status bind_where(job *j, const bl_schema *schema, const char *where, 
   bl_str text = bl_arena_str(j->arena, bl_str_of(where));
   if (!text.p) return bl_nomem(err);
   BL_TRY(bl_expr_parse(j->arena, text, &parsed, err));
-  return bl_expr_bind(j->arena, parsed, schema, bl_meta_schema(), &j->where, err);
+  return bl_expr_bind(j->arena, parsed, schema, bl_changes_meta_schema(), &j->where, err);
 }
 
 /* ---- streams ---- */

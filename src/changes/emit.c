@@ -43,8 +43,9 @@ static bl_status choose_columns(bl_emitter *e, bl_error *err) {
   if (n > BL_LEN(ids)) return bl_fail(err, BL_UNSUPPORTED, "predicate: more than %zu columns", BL_LEN(ids));
   bl_columns_init(&e->filter, e->arena, e->feed->t->metadata, schema);
   for (size_t i = 0; i < n; i++) {
-    BL_TRY(bl_columns_add_id(&e->filter, ids[i], err));
-    if (ids[i] <= BL_ID_FIRST_RESERVED) BL_TRY(bl_columns_add_id(&e->fetch, ids[i], err));
+    const bl_field *meta = ids[i] > BL_ID_FIRST_RESERVED ? bl_schema_find(bl_changes_meta_schema(), ids[i]) : NULL;
+    BL_TRY(meta ? bl_columns_add_field(&e->filter, meta, err) : bl_columns_add_id(&e->filter, ids[i], err));
+    if (!meta) BL_TRY(bl_columns_add_id(&e->fetch, ids[i], err));
   }
   return bl_predicate_new(e->ctx, o->where, &e->filter.wanted, &e->predicate, err);
 }
@@ -206,15 +207,8 @@ static bl_status compare_pairs(bl_emitter *e, bl_slice *s, bl_error *err) {
 /* A filter column of the slice: borrowed from the values, or made for lineage and file columns. */
 static bl_status filter_column(bl_emitter *e, const bl_slice *s, const bl_field *f, struct ArrowArray *out,
                                bl_error *err) {
-  switch (f->id) {
-  case BL_ID_ROW_ID: return bl_special_column(e, s, BL_S_ROW_ID, out, err);
-  case BL_ID_LAST_UPDATED: return bl_special_column(e, s, BL_S_LAST_UPDATED, out, err);
-  case BL_ID_FILE: return bl_special_column(e, s, BL_S_FILE, out, err);
-  case BL_ID_POS: return bl_special_column(e, s, BL_S_POS, out, err);
-  default: break;
-  }
-  if (f->id > BL_ID_FIRST_RESERVED)
-    return bl_fail(err, BL_UNSUPPORTED, "predicate: column %s is not available in changes", f->name.p);
+  int special = bl_special_of_field(f);
+  if (special >= 0) return bl_special_column(e, s, (bl_special)special, out, err);
   for (size_t i = 0; i < e->fetch.wanted.n_fields; i++)
     if (e->fetch.wanted.fields[i].id == f->id)
       return bl_reshape(e->ctx, &e->fetch.wanted.fields[i].type, &f->type, s->values.children[i], true, out, err);

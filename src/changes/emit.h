@@ -27,7 +27,7 @@ typedef struct bl_emit_options {
   const bl_type *columns;     /* table columns of the output (may be pruned), of the range's schema */
   const bl_special *specials; /* behind them */
   size_t n_specials;
-  const bl_expr *where;   /* bound to the range's schema and the metadata columns; NULL = all */
+  const bl_expr *where;   /* bound to the range's schema and bl_changes_meta_schema; NULL = all */
   const int32_t *key_ids; /* C16: columns that a DELETE keeps */
   size_t n_key;
   const int32_t *changed_ids; /* C14; top level */
@@ -48,5 +48,7 @@ bl_status bl_emitter_next(bl_emitter *e, struct ArrowArray *out, bl_error *err) 
 /* The name of a special column ("_change_type"), and back; -1 where there is none. */
 const char *bl_special_name(bl_special s);
 int bl_special_find(bl_str name);
+/* The columns besides the table's that `where` may name. */
+const bl_schema *bl_changes_meta_schema(void);
 
 #endif

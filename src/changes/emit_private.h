@@ -33,6 +33,8 @@ typedef struct bl_slice {
   uint8_t *differs; /* a byte for each image and column of the schema, set for pairs; NULL = nothing compared */
 } bl_slice;
 
+/* Which special column a field of bl_changes_meta_schema is; -1 for a table's. */
+int bl_special_of_field(const bl_field *f);
 bl_status bl_special_schema(const bl_emitter *e, bl_special s, struct ArrowSchema *out, bl_error *err) BL_CHECKED;
 bl_status bl_special_column(bl_emitter *e, const bl_slice *s, bl_special what, struct ArrowArray *out,
                             bl_error *err) BL_CHECKED;

@@ -6,7 +6,8 @@
 #include "changes/events.h"
 #include "rows/key.h"
 
-/* Sorts runs by (id, seq, rank of file, pos, file); user: the ranks (const uint32_t *). Runs without id are not for it. */
+/* Sorts runs by (id, seq, rank of file, pos, file); user: the ranks (const uint32_t *). Runs without id are not for it.
+ */
 int bl_run_cmp(const void *a, const void *b, void *user);
 
 typedef struct bl_hashed_row {

@@ -34,6 +34,32 @@ int bl_special_find(bl_str name) {
   return -1;
 }
 
+/* The columns that a predicate of changes may name besides the table's; _changed_columns is a list and not among them.
+ */
+const bl_schema *bl_changes_meta_schema(void) {
+  static const bl_field fields[] = {
+      {.id = BL_ID_ROW_ID, .name = BL_STR("_row_id"), .type = {.kind = BL_LONG}},
+      {.id = BL_ID_LAST_UPDATED, .name = BL_STR("_last_updated_sequence_number"), .type = {.kind = BL_LONG}},
+      {.id = BL_ID_CHANGE_TYPE, .name = BL_STR("_change_type"), .type = {.kind = BL_STRING}},
+      {.id = BL_ID_CHANGE_ORDINAL, .name = BL_STR("_change_ordinal"), .type = {.kind = BL_INT}},
+      {.id = BL_ID_COMMIT_SNAPSHOT, .name = BL_STR("_commit_snapshot_id"), .type = {.kind = BL_LONG}},
+      {.id = BL_ID_COMMIT_TIMESTAMP, .name = BL_STR("_commit_timestamp"), .type = {.kind = BL_TIMESTAMPTZ}},
+      {.id = BL_ID_COMMIT_SEQUENCE, .name = BL_STR("_commit_sequence_number"), .type = {.kind = BL_LONG}},
+      {.id = BL_ID_CHANGE_BASIS, .name = BL_STR("_change_basis"), .type = {.kind = BL_STRING}},
+      {.id = BL_ID_FILE, .name = BL_STR("_file"), .type = {.kind = BL_STRING}},
+      {.id = BL_ID_POS, .name = BL_STR("_pos"), .type = {.kind = BL_LONG}},
+      {.id = BL_ID_COMMIT_OPERATION, .name = BL_STR("_operation"), .type = {.kind = BL_STRING}},
+      {.id = BL_ID_COMMIT_ENGINE, .name = BL_STR("_engine"), .type = {.kind = BL_STRING}},
+  };
+  static const bl_schema schema = {
+      .id = -1, .root = {.kind = BL_STRUCT, .fields = (bl_field *)(uintptr_t)fields, .n_fields = BL_LEN(fields)}};
+  return &schema;
+}
+
+int bl_special_of_field(const bl_field *f) {
+  return f->id > BL_ID_FIRST_RESERVED ? bl_special_find(f->name) : -1;
+}
+
 bl_status bl_special_schema(const bl_emitter *e, bl_special s, struct ArrowSchema *out, bl_error *err) {
   const special_info *in = &infos[s];
   bl_str name = bl_str_of(in->name);
