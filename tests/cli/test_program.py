@@ -44,7 +44,7 @@ class Program(unittest.TestCase):
     def test_a_failure_leaves_the_old_file_and_nothing_else(self):
         with open(self.file('x.json'), 'w') as f:
             f.write('old')
-        p = run('inspect', os.path.join(TABLES, 'manifest_missing'), 'files', '-o', self.file('x.json'))
+        p = run('inspect', os.path.join(TABLES, 'refuse', 'manifest_missing', 'table'), 'files', '-o', self.file('x.json'))
         self.assertEqual(p.returncode, 8)
         self.assertEqual(os.listdir(self.folder.name), ['x.json'])
         with open(self.file('x.json')) as f:

@@ -23,7 +23,7 @@ static const char *const tables[] = {"avro_data",
                                      "posdel_with_row_v2",
                                      "schema_evolved",
                                      "upgraded_v2",
-                                     "v1_embedded_manifests",
+                                     "metadata_zoo/v1_embedded_manifests",
                                      "changes_edges/changed_columns",
                                      "changes_edges/cross_branch_after_upgrade",
                                      "changes_edges/duplicate_ids",
@@ -45,17 +45,10 @@ static const char *const tables[] = {"avro_data",
                                      "changes_edges/vector_unchanged_manifest",
                                      "changes_edges/where_on_changes"};
 
-/* Some fixtures have the table folder itself at the top. */
 static char *table_folder(const char *name) {
-  char *tables_folder = test_path("tests/fixtures/tables"), *folder = test_join(tables_folder, name);
-  char *inner = test_join(folder, "table"), *metadata = test_join(inner, "metadata/version-hint.text");
-  FILE *f = fopen(metadata, "rb");
-  char *out = f ? inner : folder;
-  if (f) fclose(f);
-  free(f ? folder : inner);
-  free(tables_folder);
-  free(metadata);
-  return out;
+  char relative[300];
+  snprintf(relative, sizeof relative, "tests/fixtures/tables/%s/table", name);
+  return test_path(relative);
 }
 
 static void setup(fixture *f, const char *name) {

@@ -60,13 +60,13 @@ static void assert_current(const fixture *f, int64_t id, const char *file) {
 static void test_table__the_newest_metadata_of_a_folder_is_opened(void **state) {
   (void)state;
   static const char *const tables[][2] = {
-      {"gz_mixed_names", "v3.metadata.json"},
-      {"gz_new_names", "v3.gz.metadata.json"},
-      {"gz_old_names", "00002-0a1b2c3d-0000-4000-8000-000000000002.metadata.json.gz"},
-      {"no_hint_v10", "v10.metadata.json"},
-      {"same_number", NULL},
-      {"stale_hint", "v3.metadata.json"},
-      {"json_forms", "v1.metadata.json"}};
+      {"metadata_zoo/gz_mixed_names/table", "v3.metadata.json"},
+      {"metadata_zoo/gz_new_names/table", "v3.gz.metadata.json"},
+      {"metadata_zoo/gz_old_names/table", "00002-0a1b2c3d-0000-4000-8000-000000000002.metadata.json.gz"},
+      {"metadata_zoo/no_hint_v10/table", "v10.metadata.json"},
+      {"metadata_zoo/same_number/table", NULL},
+      {"metadata_zoo/stale_hint/table", "v3.metadata.json"},
+      {"metadata_zoo/json_forms/table", "v1.metadata.json"}};
   fixture f;
   setup(&f);
   for (size_t i = 0; i < BL_LEN(tables); i++) {
@@ -81,13 +81,13 @@ static void test_table__its_form_tells_who_may_write(void **state) {
   (void)state;
   fixture f;
   setup(&f);
-  open_table(&f, "stale_hint");
+  open_table(&f, "metadata_zoo/stale_hint/table");
   assert_int_equal(f.t->form, BL_FORM_HADOOP);
   assert_int_equal(f.t->version, 3);
-  open_table(&f, "same_number");
+  open_table(&f, "metadata_zoo/same_number/table");
   assert_int_equal(f.t->form, BL_FORM_NAMED);
   assert_int_equal(f.t->version, 10);
-  open_table(&f, "same_number/metadata/00009-ffffffff-0000-4000-8000-000000000000.metadata.json");
+  open_table(&f, "metadata_zoo/same_number/table/metadata/00009-ffffffff-0000-4000-8000-000000000000.metadata.json");
   assert_int_equal(f.t->form, BL_FORM_NAMED);
   assert_true(f.t->read_only);
   teardown(&f);
@@ -97,7 +97,7 @@ static void test_table__a_metadata_file_is_that_version(void **state) {
   (void)state;
   fixture f;
   setup(&f);
-  open_table(&f, "stale_hint/metadata/v2.metadata.json");
+  open_table(&f, "metadata_zoo/stale_hint/table/metadata/v2.metadata.json");
   assert_current(&f, 7310000000000000001, "v2.metadata.json");
   assert_true(f.t->read_only);
   assert_int_equal(f.t->version, 2);
@@ -106,7 +106,8 @@ static void test_table__a_metadata_file_is_that_version(void **state) {
 
 static void test_table__without_snapshots_there_is_no_current_one(void **state) {
   (void)state;
-  static const char *const tables[] = {"empty_absent", "empty_minus_one", "empty_null"};
+  static const char *const tables[] = {"metadata_zoo/empty_absent/table", "metadata_zoo/empty_minus_one/table",
+                                       "metadata_zoo/empty_null/table"};
   fixture f;
   setup(&f);
   for (size_t i = 0; i < BL_LEN(tables); i++) {
@@ -125,7 +126,7 @@ static void test_table__properties_are_decoded(void **state) {
   (void)state;
   fixture f;
   setup(&f);
-  open_table(&f, "json_forms");
+  open_table(&f, "metadata_zoo/json_forms/table");
   assert_string_equal(bl_table_property(f.t, "k\xc3\xa9y"), "v\xe2\x82\xac");
   assert_string_equal(bl_table_property(f.t, "empty"), "");
   assert_null(bl_table_property(f.t, "nosuch"));
@@ -152,11 +153,11 @@ static void test_table__a_moved_table_is_read_where_it_is_in_all_forms_of_its_pa
   (void)state;
   fixture f;
   setup(&f);
-  open_table(&f, "schemes");
+  open_table(&f, "metadata_zoo/schemes/table");
   assert_non_null(f.t->root);
   assert_int_equal(count_entries(&f, NULL), 6);
   assert_int_equal(count_entries(&f, "id:7310000000000000001"), 3);
-  open_table(&f, "schemes/metadata/v1.metadata.json");
+  open_table(&f, "metadata_zoo/schemes/table/metadata/v1.metadata.json");
   assert_int_equal(count_entries(&f, NULL), 6);
   teardown(&f);
 }
@@ -167,7 +168,7 @@ static void test_table__inline_manifests_are_read(void **state) {
   bl_manifest_file *manifests;
   size_t n;
   setup(&f);
-  open_table(&f, "v1_embedded_manifests");
+  open_table(&f, "metadata_zoo/v1_embedded_manifests/table");
   const bl_snapshot *s = bl_metadata_snapshot(f.t->metadata, 7310000000000000002);
   test_ok(bl_table_manifests(f.t, s, f.a, &manifests, &n, &f.err), &f.err);
   assert_int_equal(n, 2);
@@ -196,7 +197,7 @@ static void test_table__a_copy_below_its_own_location_opens(void **state) {
   fixture f;
   bool there;
   setup(&f);
-  bl_io *io = memory_table(&f, "stale_hint", "/warehouse/db/stale_hint/backup", "v2.metadata.json");
+  bl_io *io = memory_table(&f, "metadata_zoo/stale_hint/table", "/warehouse/db/stale_hint/backup", "v2.metadata.json");
   test_ok(bl_io_memory_put(io, "/warehouse/db/stale_hint/backup/data/x", "1", 1, &f.err), &f.err);
   bl_drivers d = {.version = BL_DRIVERS_VERSION, .io = io};
   bl_table_options o = {.drivers = &d};
@@ -213,8 +214,8 @@ static void test_table__path_maps_find_the_table_and_its_files(void **state) {
   (void)state;
   fixture f;
   setup(&f);
-  char *root = test_path("tests/fixtures/tables"), map[600];
-  snprintf(map, sizeof map, "/warehouse/db=%s", root);
+  char *root = table_path("metadata_zoo/schemes/table"), map[600];
+  snprintf(map, sizeof map, "/warehouse/db/schemes=%s", root);
   const char *maps[] = {map};
   bl_table_options o = {.path_maps = maps, .n_path_maps = 1};
   test_ok(bl_table_open(f.ctx, "file:/warehouse/db/schemes", &o, &f.t, &f.err), &f.err);
@@ -232,7 +233,8 @@ static void test_table__what_is_no_table_is_not_found(void **state) {
   (void)state;
   fixture f;
   setup(&f);
-  char *metadata = table_path("stale_hint/metadata"), *gone = table_path("stale_hint/metadata/v7.metadata.json");
+  char *metadata = table_path("metadata_zoo/stale_hint/table/metadata"),
+       *gone = table_path("metadata_zoo/stale_hint/table/metadata/v7.metadata.json");
   refuse(&f, "/no/such/folder", NULL, BL_NOT_FOUND, "metadata");
   refuse(&f, metadata, NULL, BL_NOT_FOUND, "not a table");
   refuse(&f, gone, NULL, BL_NOT_FOUND, "v7.metadata.json");
@@ -249,7 +251,7 @@ static void test_table__damage_names_the_file(void **state) {
   (void)state;
   fixture f;
   setup(&f);
-  char *path = table_path("json_truncated");
+  char *path = table_path("refuse/json_truncated/table");
   refuse(&f, path, NULL, BL_DAMAGED, "v1.metadata.json");
   free(path);
   teardown(&f);
@@ -275,10 +277,10 @@ static void refuse_manifests(const char *table, bl_status want, const char *file
 
 static void test_table__manifests_that_cannot_be_read_are_named(void **state) {
   (void)state;
-  refuse_manifests("manifest_list_missing", BL_NOT_FOUND, "snap-", "No such file");
-  refuse_manifests("manifest_missing", BL_NOT_FOUND, "m00004.avro", "No such file");
-  refuse_manifests("manifest_truncated", BL_DAMAGED, ".avro", "");
-  refuse_manifests("encrypted", BL_UNSUPPORTED, "snap-", "encrypt");
+  refuse_manifests("refuse/manifest_list_missing/table", BL_NOT_FOUND, "snap-", "No such file");
+  refuse_manifests("refuse/manifest_missing/table", BL_NOT_FOUND, "m00004.avro", "No such file");
+  refuse_manifests("refuse/manifest_truncated/table", BL_DAMAGED, ".avro", "");
+  refuse_manifests("refuse/encrypted/table", BL_UNSUPPORTED, "snap-", "encrypt");
 }
 
 static void test_table__a_format_without_driver_is_unsupported(void **state) {
@@ -286,7 +288,7 @@ static void test_table__a_format_without_driver_is_unsupported(void **state) {
   fixture f;
   const bl_data_format *format;
   setup(&f);
-  open_table(&f, "stale_hint");
+  open_table(&f, "metadata_zoo/stale_hint/table");
   bl_drivers none = *f.t->drivers;
   none.n_formats = 0;
   f.t->drivers = &none;
@@ -305,7 +307,7 @@ typedef struct catalog {
 } catalog;
 
 static void use_catalog(catalog *c, const char *db) {
-  char *root = table_path("jdbc_catalog");
+  char *root = table_path("jdbc_catalog/table");
   snprintf(c->uri, sizeof c->uri, "sqlite:///%s/%s", root, db);
   snprintf(c->map, sizeof c->map, "/warehouse/db/jdbc_catalog=%s", root);
   c->maps[0] = c->map;
@@ -381,11 +383,11 @@ static void test_table__a_warehouse_alone_is_a_folder_of_tables(void **state) {
   (void)state;
   fixture f;
   setup(&f);
-  char *root = test_path("tests/fixtures");
+  char *root = table_path("metadata_zoo");
   bl_table_options o = {.warehouse = root};
-  test_ok(bl_table_open(f.ctx, "tables.stale_hint", &o, &f.t, &f.err), &f.err);
+  test_ok(bl_table_open(f.ctx, "stale_hint.table", &o, &f.t, &f.err), &f.err);
   assert_current(&f, 7310000000000000002, "v3.metadata.json");
-  refuse(&f, "tables.nosuch", &o, BL_NOT_FOUND, "nosuch");
+  refuse(&f, "stale_hint.nosuch", &o, BL_NOT_FOUND, "nosuch");
   free(root);
   teardown(&f);
 }
@@ -427,7 +429,7 @@ static bl_status open_folder_quietly(bl_ctx *ctx, void *user, bl_error *err) {
 
 static void test_table__a_folder_survives_each_failing_allocation(void **state) {
   (void)state;
-  char *path = table_path("no_hint_v10");
+  char *path = table_path("metadata_zoo/no_hint_v10/table");
   test_fail_each(open_folder_quietly, path);
   free(path);
 }
