@@ -1,0 +1,135 @@
+/* bergline/write.h: creating and changing tables so that every row keeps its identity (docs/commit-protocol.md; rules
+ * W1-W14 of docs/lineage.md). Each verb stages files first (no absolute row id in them), then commits in an attempt
+ * loop: load the newest metadata, check for conflicts, write the manifest list, swap the pointer. After a failure the
+ * table is exactly before or after. */
+#ifndef BERGLINE_WRITE_H
+#define BERGLINE_WRITE_H
+
+#include "bergline/arrow_c.h"
+#include "bergline/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum bl_write_mode {
+  BL_MODE_DEFAULT = 0 /* the table's write.{delete,update,merge}.mode */,
+  BL_COPY_ON_WRITE,
+  BL_MERGE_ON_READ
+} bl_write_mode;
+
+/* Options of every verb; zeroed = defaults. Strings are borrowed for the call. */
+typedef struct bl_write_options {
+  const char *ref;            /* branch; NULL = main. A tag: BL_USAGE */
+  bool dry_run;               /* nothing is written; the result says what would be */
+  const char *const *summary; /* "key=value" each, into the snapshot summary */
+  size_t n_summary;
+  const char *batch_id; /* kept in the summary as bergline.batch-id: a batch whose id the branch already holds is not
+                           written again (result.already_applied) */
+  bl_write_mode mode;
+} bl_write_options;
+
+/* What a verb did. */
+typedef struct bl_write_result {
+  bool committed; /* false: dry run, nothing to do, or already applied */
+  bool already_applied;
+  int64_t snapshot_id, sequence_number; /* of the new snapshot; 0 where none was made */
+  int64_t rows_inserted, rows_updated, rows_deleted, rows_unchanged;
+  int64_t first_row_id, rows_assigned; /* the id range that the commit assigned */
+  int64_t data_files_added, data_files_removed, delete_files_added, delete_files_removed;
+  int attempts;
+} bl_write_result;
+
+/* ---- tables ---- */
+typedef struct bl_create_options {
+  const char *schema; /* Iceberg schema JSON, or "a long not null, b string"; NULL: `like` or `arrow` decides */
+  const struct ArrowSchema *arrow; /* by name and type, ids given anew */
+  const char *partition;           /* "bucket(16,a), day(ts)"; NULL = unpartitioned */
+  const char *sort;                /* "a desc nulls last, bucket(4,b)"; NULL = unsorted */
+  const char *const *properties;   /* "key=value" each */
+  size_t n_properties;
+  int format_version; /* 0 = 3 */
+} bl_create_options;
+/* table: a folder that holds no table yet (Hadoop form), or NS.NAME of a catalog. BL_CONFLICT: it exists; BL_USAGE:
+ * schema, partition or sort text (position); names that v3 reserves. */
+BL_API bl_status bl_table_create(bl_ctx *ctx, const char *table, const bl_table_options *to, const bl_create_options *o,
+                                 bl_error *err) BL_CHECKED;
+
+/* ---- rows ---- Input columns go by name (_row_id and the like are refused, W13); casts are safe: a value that does
+ * not fit is BL_USAGE naming row and column. The stream is consumed and released. t stays the version it was: open it
+ * again to see the result. */
+BL_API bl_status bl_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_options *o, bl_write_result *r,
+                           bl_error *err) BL_CHECKED;
+
+typedef enum bl_foreign_lineage { BL_LINEAGE_REFUSE = 0, BL_LINEAGE_IGNORE, BL_LINEAGE_TRUST } bl_foreign_lineage;
+/* Parquet, Avro or ORC files as they lie. duplicates_ok: files that the table already holds are not refused (B127). */
+typedef struct bl_add_files_options {
+  bl_foreign_lineage lineage;
+  bool duplicates_ok;
+} bl_add_files_options;
+BL_API bl_status bl_add_files(bl_table *t, const char *const *paths, size_t n, const bl_add_files_options *a,
+                              const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
+BL_API bl_status bl_delete_rows(bl_table *t, const char *where, const bl_write_options *o, bl_write_result *r,
+                                bl_error *err) BL_CHECKED;
+/* set: "a = EXPR" each; expressions: literals, columns, + - * / %, ||, coalesce, case, cast. */
+BL_API bl_status bl_update_rows(bl_table *t, const char *const *set, size_t n_set, const char *where,
+                                const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
+typedef enum bl_overwrite_kind {
+  BL_OVERWRITE_ALL,
+  BL_OVERWRITE_WHERE,
+  BL_OVERWRITE_PARTITIONS /* dynamic */
+} bl_overwrite_kind;
+BL_API bl_status bl_overwrite(bl_table *t, struct ArrowArrayStream *rows, bl_overwrite_kind kind, const char *where,
+                              const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
+
+typedef struct bl_upsert_options {
+  const char *const *key;
+  size_t n_key;
+  const char *delete_when; /* predicate on source rows: their key is deleted; NULL = never */
+  const char *last_wins;   /* column: of source rows with one key the greatest wins; NULL: a repeated key is BL_USAGE */
+  bool touch;              /* write matched rows even where no value differs */
+  bool delete_missing;     /* sync: keys that the source lacks are deleted */
+} bl_upsert_options;
+BL_API bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_options *u,
+                           const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
+
+typedef enum bl_apply_source { BL_APPLY_DEBEZIUM, BL_APPLY_CHANGES } bl_apply_source;
+/* A batch of change events: NDJSON bytes of Debezium envelopes, or bergline's own changelog. Last event of a key wins.
+ */
+BL_API bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const char *const *key, size_t n_key,
+                          const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
+
+/* ---- staged work: built in one process, committed in another ---- *descriptor: JSON, freed by bl_text_free. */
+BL_API bl_status bl_stage_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_options *o,
+                                 char **descriptor, bl_error *err) BL_CHECKED;
+BL_API bl_status bl_commit_staged(bl_table *t, const char *const *descriptors, size_t n, const bl_write_options *o,
+                                  bl_write_result *r, bl_error *err) BL_CHECKED;
+
+/* ---- refs, properties, schema: metadata only ---- */
+BL_API bl_status bl_set_properties(bl_table *t, const char *const *set, size_t n_set, const char *const *unset,
+                                   size_t n_unset, bl_error *err) BL_CHECKED;
+typedef struct bl_ref_options {
+  const char *at;
+  bool replace;
+  int64_t min_snapshots_to_keep, max_snapshot_age_ms, max_ref_age_ms; /* 0 = unset */
+} bl_ref_options;
+BL_API bl_status bl_ref_create(bl_table *t, const char *name, bool branch, const bl_ref_options *o,
+                               bl_error *err) BL_CHECKED;
+BL_API bl_status bl_ref_drop(bl_table *t, const char *name, bool branch, bl_error *err) BL_CHECKED;
+BL_API bl_status bl_fast_forward(bl_table *t, const char *branch, const char *to, const bl_write_options *o,
+                                 bl_write_result *r, bl_error *err) BL_CHECKED;
+BL_API bl_status bl_cherry_pick(bl_table *t, const char *snapshot, const bl_write_options *o, bl_write_result *r,
+                                bl_error *err) BL_CHECKED;
+BL_API bl_status bl_rollback(bl_table *t, const char *snapshot, const bl_write_options *o, bl_write_result *r,
+                             bl_error *err) BL_CHECKED;
+/* One change as words: {"add","c","string","default","'x'"}, {"drop","c"}, {"rename","c","d"},
+ * {"move","c","first"|"after","d"|"before","d"},
+ * {"type","c","long"}, {"optional","c"}, {"default","c","5"}, {"doc","c","text"},
+ * {"partition","add|drop","bucket(4,c)"}, {"sort","…"},
+ * {"identifier","a,b"}. */
+BL_API bl_status bl_alter(bl_table *t, const char *const *words, size_t n, bl_error *err) BL_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* commit.h: the attempt loop (docs/commit-protocol.md). One attempt:
+ *   load the newest metadata -> uuid and format checks -> conflict checks against what was committed since the staging
+ * base -> manifests of the change (written once, reused by later attempts; deletion vectors again where the base's
+ * changed) -> manifest list with row ids (W3) -> new metadata file -> the catalog swaps the pointer.
+ * commit.retry.num-retries, .min-wait-ms, .max-wait-ms, .total-timeout-ms are honoured. After success the files of
+ * failed attempts are removed; when the outcome of a swap is unknown, nothing is (BL_UNKNOWN), after a look whether it
+ * did succeed. */
+#ifndef BL_WRITE_COMMIT_H
+#define BL_WRITE_COMMIT_H
+
+#include "bergline/write.h"
+#include "write/staged.h"
+
+/* Commit a staged change to a branch. BL_CONFLICT: retries used up, or a conflict that no retry can mend (names the
+ * snapshot and file); BL_USAGE: the ref is a tag, a folder that belongs to a catalog, a table opened by metadata file;
+ * BL_NOT_FOUND: the table was dropped; BL_UNKNOWN. */
+bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o, bl_write_result *r,
+                           bl_error *err) BL_CHECKED;
+
+/* A change of metadata alone: edit is called in each attempt with the newest metadata and a copy of its JSON to edit.
+ */
+typedef bl_status (*bl_metadata_edit)(void *user, const bl_metadata *base, bl_arena *a, bl_json *doc, bl_error *err);
+bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, bl_error *err) BL_CHECKED;
+
+/* The same table at its newest version. */
+bl_status bl_table_refresh(const bl_table *t, bl_table **out, bl_error *err) BL_CHECKED;
+
+#endif

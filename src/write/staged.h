@@ -1,0 +1,60 @@
+/* staged.h: a change to a table before it is committed: files that were written, files and deletes that go, and what
+ * the change rests on. It holds no absolute row id and no sequence number of its own (W1, W14): those belong to the
+ * attempt. Everything lives in its arena. */
+#ifndef BL_WRITE_STAGED_H
+#define BL_WRITE_STAGED_H
+
+#include "format/puffin.h"
+#include "model/expr.h"
+#include "scan/delete_index.h"
+#include "table/table.h"
+
+typedef enum bl_isolation { BL_SERIALIZABLE, BL_SNAPSHOT } bl_isolation;
+
+/* A vector's new positions for one data file; the attempt unites them with whatever applies at its base. */
+typedef struct bl_staged_vector {
+  const bl_manifest_entry *data; /* as live at the staging base: place, partition, spec, record_count */
+  bl_posset *added;              /* positions deleted by this change; owned by the staged change */
+  bl_posset *moved; /* those of `added` whose row was rewritten (update): a concurrent delete or update of one of them
+                       is a conflict (W14); NULL = none */
+} bl_staged_vector;
+
+typedef struct bl_staged {
+  bl_ctx *ctx;
+  bl_arena *arena;
+  bl_str operation;         /* "append", "overwrite", "delete", "replace" */
+  int64_t base_snapshot_id; /* BL_NONE: the branch was empty */
+  bl_data_file *data;
+  size_t n_data, cap_data; /* added, first_row_id BL_NONE, spec_id set */
+  int64_t *data_sequence;  /* NULL, or a data sequence number for each added file (compaction) */
+  const bl_manifest_entry **removed;
+  size_t n_removed, cap_removed; /* data files that go, by place */
+  bl_staged_vector *vectors;
+  size_t n_vectors, cap_vectors;
+  const bl_expr *conflict_filter;   /* rows that the change read: a concurrent commit that may touch one conflicts under
+                                       serializable; NULL = all */
+  const bl_schema *conflict_schema; /* what the filter is bound to */
+  bool reads_rows;                  /* false: an append, conflicts with nothing */
+  bool replaces_partitions;         /* dynamic overwrite: partitions of the added files */
+  bl_isolation isolation;
+  bl_pairs summary; /* additional */
+  bl_str *files;
+  size_t n_files, cap_files; /* paths written for it: removed when it is given up */
+} bl_staged;
+
+bl_status bl_staged_new(bl_ctx *ctx, bl_staged **out, bl_error *err) BL_CHECKED;
+void bl_staged_free(bl_staged *s); /* NULL allowed; files stay */
+bl_status bl_staged_add_data(bl_staged *s, const bl_data_file *f /* copied */, bl_error *err) BL_CHECKED;
+bl_status bl_staged_remove(bl_staged *s, const bl_manifest_entry *e /* copied */, bl_error *err) BL_CHECKED;
+/* added and moved are taken over, also on failure. */
+bl_status bl_staged_vector_add(bl_staged *s, const bl_manifest_entry *e /* copied */, bl_posset *added,
+                               bl_posset *moved, bl_error *err) BL_CHECKED;
+bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) BL_CHECKED;
+/* Remove what was written (errors are warnings). */
+void bl_staged_discard(bl_staged *s, bl_table *t);
+/* Descriptor JSON, and back (for commits in another process). Vectors are kept as positions in base64 of the portable
+ * bitmap. */
+bl_status bl_staged_to_json(const bl_staged *s, const bl_table *t, bl_buf *out, bl_error *err) BL_CHECKED;
+bl_status bl_staged_from_json(bl_table *t, const char *json, size_t n, bl_staged **out, bl_error *err) BL_CHECKED;
+
+#endif
