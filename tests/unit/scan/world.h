@@ -59,4 +59,85 @@ static inline void expect_column(bl_ctx *ctx, bl_table *t, const char *where, co
   test_rows_free(&r);
 }
 
+typedef struct world {
+  bl_ctx *ctx;
+  maker *m;
+  bl_table *t;
+} world;
+
+static inline world new_world(int format_version, const char *fields) {
+  world w = {.ctx = test_ctx()};
+  w.m = maker_new(w.ctx, format_version, fields);
+  return w;
+}
+
+static inline void close_world(world *w) {
+  bl_table_free(w->t);
+  maker_free(w->m);
+  test_ctx_free(w->ctx);
+}
+
+/* Commit and open again. */
+static inline void commit(world *w, int64_t snapshot_id, const maker_manifest *ms, size_t n) {
+  maker_commit(w->m, snapshot_id, "overwrite", ms, n);
+  bl_table_free(w->t);
+  w->t = maker_open(w->m);
+}
+
+/* One snapshot with data files and delete files, a manifest each. */
+static inline void commit_files(world *w, int64_t snapshot_id, bl_data_file *const *data, size_t n_data,
+                                bl_data_file *const *deletes, size_t n_deletes) {
+  maker_entry d[16], x[16];
+  maker_manifest ms[32];
+  size_t n = 0;
+  assert_true(n_data <= 16 && n_deletes <= 16);
+  for (size_t i = 0; i < n_data; i++) {
+    d[i] = maker_added(data[i]);
+    ms[n] = maker_data_manifest(&d[i], 1);
+    ms[n++].spec_id = data[i]->spec_id;
+  }
+  for (size_t i = 0; i < n_deletes; i++) {
+    x[i] = maker_added(deletes[i]);
+    ms[n] = maker_delete_manifest(&x[i], 1);
+    ms[n++].spec_id = deletes[i]->spec_id;
+  }
+  commit(w, snapshot_id, ms, n);
+}
+
+/* The scan of these columns ("k,s"; NULL: all) must give these rows as NDJSON, in this order. */
+static inline void expect_rows(world *w, const char *columns, const char *where, const char *want) {
+  const char *names[16];
+  size_t n = 0;
+  char copy[300], *rest = copy, what[400];
+  bl_scan_options o = {.where = where};
+  if (columns) {
+    snprintf(copy, sizeof copy, "%s", columns);
+    for (char *c; (c = strsep(&rest, ",")) && n < 16;) names[n++] = c;
+    o.columns = names;
+    o.n_columns = n;
+  }
+  test_rows expected, got = scan_rows(w->ctx, w->t, &o, NULL, NULL);
+  test_rows_parse(want, strlen(want), &expected);
+  snprintf(what, sizeof what, "%s where %s", columns ? columns : "*", where ? where : "true");
+  test_rows_same_order(&expected, &got, what);
+  test_rows_free(&expected);
+  test_rows_free(&got);
+}
+
+/* The values of k, an integer column, must be these in this order; INT64_MIN is null. */
+#define expect_k(w, where, ...)                                                                                        \
+  expect_column((w)->ctx, (w)->t, where, "k", (const int64_t[]){__VA_ARGS__},                                          \
+                sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define NULL_K INT64_MIN
+
+/* The scan must end so. */
+static inline void expect_status(world *w, const bl_scan_options *o, bl_status want, const char *says) {
+  bl_error err = BL_ERROR_INIT;
+  bl_status st;
+  test_rows r = scan_rows(w->ctx, w->t, o, &st, &err);
+  test_rows_free(&r);
+  test_status(want, st, &err);
+  if (says) test_says(&err, says);
+}
+
 #endif
