@@ -180,7 +180,7 @@ const bl_drivers *maker_drivers(maker *m) {
 }
 
 const char *maker_path(maker *m, const char *name) {
-  if (name[0] == '/' || strstr(name, "://")) return name;
+  if (name[0] == '/' || strstr(name, ":/")) return name;
   bl_str s = bl_arena_printf(m->arena, "%s/%s", MAKER_LOCATION, name);
   assert_non_null(s.p);
   return s.p;
