@@ -324,6 +324,13 @@ static bl_data_file *parquet_end(parquet_file *f, const char *name, bl_file_cont
   return d;
 }
 
+static void drop_ids(bl_type *t) {
+  for (size_t i = 0; i < t->n_fields; i++) {
+    if (t->fields[i].id >= MAKER_NO_ID && t->fields[i].id < MAKER_NO_ID_END) t->fields[i].id = -1;
+    drop_ids(&t->fields[i].type);
+  }
+}
+
 static const bl_type *fields_type(maker *m, const char *fields) {
   bl_error err = BL_ERROR_INIT;
   if (!fields) return &bl_metadata_current_schema(maker_metadata(m))->root;
@@ -331,6 +338,7 @@ static const bl_type *fields_type(maker *m, const char *fields) {
   bl_schema *s = bl_arena_calloc(m->arena, 1, sizeof *s);
   assert_true(text.p && s);
   test_ok(bl_schema_from_json(m->arena, parse(m, text.p), s, &err), &err);
+  drop_ids(&s->root);
   return &s->root;
 }
 

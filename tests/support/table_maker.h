@@ -36,7 +36,9 @@ void maker_spec(maker *m, int id, const char *fields);   /* another spec; withou
 void maker_property(maker *m, const char *key, const char *value);
 
 /* ---- files: written at once; the entry's fields may be changed before it is used ---- */
-/* fields NULL: the current schema's. group_rows 0: one row group. Field ids below 0 are not written. */
+/* fields NULL: the current schema's. group_rows 0: one row group. Fields with ids from MAKER_NO_ID on are written
+ * without one. */
+enum { MAKER_NO_ID = 900000, MAKER_NO_ID_END = 1000000 };
 bl_data_file *maker_data(maker *m, const char *name, const char *fields, const char *rows, int64_t group_rows);
 /* The partition tuple, as JSON values in an array. */
 void maker_partition(maker *m, bl_data_file *f, int spec_id, const char *tuple);
