@@ -176,11 +176,71 @@ static bl_status on_moved(void *user, const bl_run *before, const bl_run *after,
   return BL_OK;
 }
 
+/* ---- ids alone, from the end ---- */
+
+/* Ids that no step has been found for yet, as a set. */
+static bl_status unresolved(bl_removals *r, bl_idset *out, bl_error *err) {
+  int64_t *ids = bl_alloc(r->ctx, r->n_ids + 1, sizeof *ids);
+  size_t n = 0;
+  if (!ids) return bl_nomem(err);
+  for (size_t i = 0; i < r->n_ids; i++)
+    if (!r->ids[i].ordinal) ids[n++] = r->ids[i].id;
+  bl_status st = bl_idset_init(out, r->ctx, ids, n, err);
+  bl_free(r->ctx, ids);
+  return st;
+}
+
+static bl_status mark_removed(bl_removals *r, bl_sorter *removed, bl_error *err) {
+  for (;;) {
+    const void *next;
+    BL_TRY(bl_sorter_next(removed, &next, err));
+    if (!next) return BL_OK;
+    const bl_run *run = next;
+    for (size_t i = lower(r, run->id); i < r->n_ids && r->ids[i].id < run->id + run->len; i++)
+      r->ids[i].ordinal = r->ordinal + 1;
+  }
+}
+
+/* A row that is not live in a step's newer snapshot and is among the rows that the step took out of their places was
+ * removed by it; one that is not among them was not live in the older snapshot either. So only the ids of removed rows
+ * are read, from the last step back, and of each id until it is found. */
+static bl_status step_back(bl_removals *r, bl_stepper *s, const bl_step *st, bl_error *err) {
+  bl_diff d;
+  bl_idset only = {0};
+  bl_row_sets sets = {0};
+  bool removes = false;
+  BL_TRY(bl_differ_run(s->differ, st->from, st->to, &d, err));
+  for (size_t i = 0; !removes && i < d.n; i++) removes = d.items[i].old_entry != NULL;
+  bl_status status = BL_OK;
+  if (removes && !d.metadata_proves_replace) {
+    status = unresolved(r, &only, err);
+    bl_identity id = {.env = s->reading, .files = s->files, .only = &only, .removed_ids = true};
+    if (status == BL_OK) status = bl_identity_collect(&id, &d, &sets, err);
+    if (status == BL_OK) status = mark_removed(r, sets.removed, err);
+  }
+  bl_row_sets_dispose(&sets);
+  bl_idset_dispose(&only);
+  bl_diff_release(s->differ, &d);
+  return status;
+}
+
+static bl_status follow_back(bl_removals *r, bl_stepper *s, const bl_range *range, bl_error *err) {
+  for (size_t i = range->n_steps; i-- > 0;) {
+    bool left = false;
+    for (size_t k = 0; !left && k < r->n_ids; k++) left = !r->ids[k].ordinal;
+    if (!left) return BL_OK;
+    r->ordinal = (uint32_t)i;
+    BL_TRY(step_back(r, s, &range->steps[i], err));
+  }
+  return BL_OK;
+}
+
 bl_status bl_removals_follow(bl_removals *r, bl_stepper *s, const bl_range *range, bl_error *err) {
   bl_step_sink sink = {on_event, r->n_places ? on_moved : NULL, r};
   qsort(r->ids, r->n_ids, sizeof *r->ids, compare_ids);
   r->last = range->n_steps ? (uint32_t)range->n_steps - 1 : 0;
   if (r->n_ids + r->n_places == 0) return BL_OK;
+  if (r->n_places == 0 && !s->warned_duplicate) return follow_back(r, s, range, err);
   s->removals_only = true;
   for (size_t i = 0; i < range->n_steps; i++) {
     const bl_step *st = &range->steps[i];

@@ -125,12 +125,13 @@ static bl_status visit_stored(void *user, struct ArrowArray *batch, const int64_
   side *s = user;
   bl_status st = BL_OK;
   const int64_t *ids = (const int64_t *)batch->children[0]->buffers[1] + batch->children[0]->offset;
-  const int64_t *seqs = (const int64_t *)batch->children[1]->buffers[1] + batch->children[1]->offset;
+  const struct ArrowArray *seq = s->c->x->removed_ids ? NULL : batch->children[1];
+  const int64_t *seqs = seq ? (const int64_t *)seq->buffers[1] + seq->offset : NULL;
   for (int64_t i = 0; st == BL_OK && i < batch->length; i++) {
     int64_t pos = positions ? positions[i] : first + i;
     if (!s->rows[pos - s->first]) continue;
     if (s->c->x->only && !bl_idset_has(s->c->x->only, ids[i])) continue;
-    st = add_row(s->b, version_of(s, pos - s->first), ids[i], seqs[i], pos, err);
+    st = add_row(s->b, version_of(s, pos - s->first), ids[i], seqs ? seqs[i] : 0, pos, err);
   }
   bl_array_release(batch);
   return st;
@@ -231,7 +232,7 @@ static bl_status do_group(touched_work *w, size_t group, bl_error *err) {
   if (w->t->old_entry)
     BL_TRY(add_group(&w->removed, group, w->out, w->t->new_entry ? w->by_position : NULL, first, n, err));
   for (int64_t i = 0; i < n; i++) w->out[i] = w->live[1][i] & (uint8_t)!w->live[0][i];
-  return w->t->new_entry ? add_group(&w->added, group, w->out, NULL, first, n, err) : BL_OK;
+  return w->t->new_entry && !w->c->x->removed_ids ? add_group(&w->added, group, w->out, NULL, first, n, err) : BL_OK;
 }
 
 static bool same_deletes(const bl_file_deletes *a, const bl_file_deletes *b) {
@@ -248,6 +249,7 @@ static bool group_differs(const touched_work *w, int64_t first, int64_t n) {
 
 static bl_status do_touched(touched_work *w, bl_error *err) {
   const bl_touched *t = w->t;
+  if (w->c->x->removed_ids && !t->old_entry) return BL_OK;
   if (t->old_entry)
     BL_TRY(bl_deletes_positions(w->c->deletes, &t->old_entry->file, &t->old_deletes, &w->deleted[0], err));
   if (t->new_entry)
@@ -322,7 +324,7 @@ static bl_status make_lineage_type(collector *c, bl_error *err) {
     if (meta->root.fields[i].id == BL_ID_ROW_ID) c->lineage_fields[0] = meta->root.fields[i];
     if (meta->root.fields[i].id == BL_ID_LAST_UPDATED) c->lineage_fields[1] = meta->root.fields[i];
   }
-  c->lineage = (bl_type){.kind = BL_STRUCT, .fields = c->lineage_fields, .n_fields = 2};
+  c->lineage = (bl_type){.kind = BL_STRUCT, .fields = c->lineage_fields, .n_fields = c->x->removed_ids ? 1 : 2};
   if (!c->x->only) return BL_OK;
   size_t n = bl_idset_count(c->x->only);
   c->only = (bl_expr){.op = BL_E_IN, .field = &c->lineage_fields[0], .n_literals = n};
@@ -334,7 +336,7 @@ static bl_status make_lineage_type(collector *c, bl_error *err) {
 }
 
 static bl_status make_sets(bl_ctx *ctx, const bl_files *files, bl_row_sets *s, bl_error *err) {
-  int64_t share = ctx->o.memory_budget / 6;
+  int64_t share = ctx->o.memory_budget / 4;
   void *rank = files->rank;
   BL_TRY(bl_sorter_new(ctx, sizeof(bl_run), share, bl_run_cmp, rank, &s->removed, err));
   BL_TRY(bl_sorter_new(ctx, sizeof(bl_run), share, bl_run_cmp, rank, &s->added, err));

@@ -21,6 +21,7 @@ typedef struct bl_identity {
   bl_files *files;      /* versions are added here */
   const bl_idset *only; /* NULL = all ids; else only rows with these */
   bool nulls;           /* with `only`: rows without id too */
+  bool removed_ids;     /* only the ids of removed rows are wanted: no added side, no sequence numbers */
 } bl_identity;
 
 /* Rows of all touched files of a diff, the sorters finished; runs on the ctx's threads. Files are ranked here. */

@@ -35,7 +35,8 @@ bl_status bl_sorter_new(bl_ctx *ctx, size_t record, int64_t budget, bl_record_cm
   if (!s) return bl_nomem(err);
   s->ctx = ctx;
   s->record = record;
-  s->max = budget > (int64_t)(32 * record) ? (size_t)budget / record / 2 : 16; /* half for the merge's scratch */
+  s->max =
+      budget > (int64_t)(32 * record) ? (size_t)budget / record : 16; /* while a chunk is sorted it takes twice that */
   s->cmp = cmp;
   s->user = user;
   s->ascending = true;
