@@ -79,11 +79,11 @@ bl_status bl_arrow_ipc_writer(bl_ctx *ctx, const bl_sink *sink, const struct Arr
 bl_status bl_arrow_parquet_writer(bl_ctx *ctx, const bl_sink *sink, const struct ArrowSchema *schema,
                                   bl_arrow_writer **out, bl_error *err) BL_CHECKED;
 typedef struct bl_parquet_options { /* zero: the defaults */
-  int64_t group_bytes;              /* a row group ends when it has this many (encoded); default 64 MiB */
-  const char *codec;                /* zstd (default), snappy, gzip, lz4, brotli, none */
-  int level;                        /* of the codec; 0: its own default */
-  int64_t page_rows;                /* most rows of a page; default 20,000 */
-  const char *const *pairs;         /* key-value metadata: key, value, key, value … */
+  int64_t group_bytes;      /* a row group ends when it has this many (encoded), or as many rows; default 64 MiB */
+  const char *codec;        /* zstd (default), snappy, gzip, lz4, brotli, none */
+  int level;                /* of the codec; 0: its own default */
+  int64_t page_rows;        /* most rows of a page; default 20,000 */
+  const char *const *pairs; /* key-value metadata: key, value, key, value … */
   size_t n_pairs;
   const void *key; /* encryption: of the footer and all columns */
   size_t n_key;

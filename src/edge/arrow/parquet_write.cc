@@ -2,7 +2,7 @@
  *
  * 1. The Parquet schema is built here from the Arrow schema: names "list"/"element" and "key_value"/"key"/"value", a
  *    field id wherever the Arrow field has one, required where it is not nullable, logical types by kind and extension.
- * 2. A row group ends when its encoded bytes pass the target, before the next batch.
+ * 2. A row group ends when its encoded bytes (or its rows) pass the target, before the next batch.
  * 3. A required field holds no null: one below a null struct is only a slot, a real one is refused. */
 #include <algorithm>
 #include <cstring>
@@ -356,7 +356,7 @@ public:
     if (in->num_rows() == 0) return;
     arrow::ArrayVector columns;
     for (int i = 0; i < in->num_columns(); i++) columns.push_back(Required::column(in->column(i), *schema_->field(i)));
-    if (rows_ > 0 && watched_->group_bytes() >= group_bytes_) {
+    if (std::max(rows_, watched_->group_bytes()) >= group_bytes_) {
       ok(writer_->NewBufferedRowGroup());
       rows_ = 0;
     }
