@@ -1,13 +1,25 @@
 #!/usr/bin/env python3
 """count_tests.py FOLDER: what the last `meson test` in a build folder gave: the output of each test that failed, then
-"N passed, N failed". Exit 1 where any failed, 2 where none ran."""
+"N passed, N failed". A test that ends with such a line itself counts as that many. Exit 1 where any failed, 2 where none ran."""
 import glob
 import json
 import os
+import re
 import sys
 
 GOOD = {'OK', 'EXPECTEDFAIL'}
 TAIL = 60
+INNER = re.compile(r'^(\d+) passed, (\d+) failed$', re.M)
+
+
+def counts(test):
+    """(passed, failed) of a test that ran"""
+    inner = INNER.findall(test.get('stdout') or '')
+    passed, failed = map(int, inner[-1]) if inner else (0, 0)
+    good = test['result'] in GOOD
+    if not inner or good != (failed == 0):
+        return (1, 0) if good else (0, 1)
+    return passed, failed
 
 
 def main():
@@ -20,12 +32,12 @@ def main():
     with open(max(logs, key=os.path.getmtime), encoding='utf-8') as f:
         for line in f:
             test = json.loads(line)
-            if test['result'] in GOOD:
-                passed += 1
-            elif test['result'] == 'SKIP':
+            if test['result'] == 'SKIP':
                 skipped += 1
-            else:
-                failed += 1
+                continue
+            good, bad = counts(test)
+            passed, failed = passed + good, failed + bad
+            if test['result'] not in GOOD:
                 print(f"--- {test['name']}: {test['result']} ({test['duration']:.1f} s)")
                 output = (test.get('stdout') or '') + (test.get('stderr') or '')
                 print('\n'.join(output.splitlines()[-TAIL:]))

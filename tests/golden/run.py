@@ -65,7 +65,7 @@ def main():
         elif got != want:
             failed += 1
             print('FAIL %s: %s' % (name, first_difference(want, got)))
-    print('%d golden cases, %d failed' % (len(names), failed))
+    print('%d passed, %d failed' % (len(names) - failed, failed))
     return 1 if failed or not names else 0
 
 
