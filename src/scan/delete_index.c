@@ -25,9 +25,18 @@ typedef struct part_slot {
   size_t next; /* index + 1, 0 = end */
 } part_slot;
 
+/* A column that equality deletes name. */
+typedef struct key_field {
+  int32_t id;
+  const bl_field *field;
+  bool prunes; /* its statistics can be trusted to tell files apart */
+} key_field;
+
 struct bl_delete_index {
   bl_ctx *ctx;
   const bl_metadata *md;
+  key_field *keys;
+  size_t n_keys, cap_keys;
   bl_map *by_path;
   path_slot *paths;
   size_t n_paths, cap_paths;
@@ -97,6 +106,7 @@ void bl_delete_index_free(bl_delete_index *x) {
     bl_free(x->ctx, x->parts[i].equality.items);
   }
   bl_free(x->ctx, x->global.items);
+  bl_free(x->ctx, x->keys);
   bl_free(x->ctx, x->paths);
   bl_free(x->ctx, x->parts);
   bl_map_free(x->by_path);
@@ -168,13 +178,40 @@ static bl_status add_vector(bl_delete_index *x, const bl_manifest_entry *e, bl_e
   return BL_OK;
 }
 
+static bool is_top_level(const bl_metadata *md, const bl_field *f) {
+  for (size_t i = 0; i < md->n_schemas; i++) {
+    const bl_type *root = &md->schemas[i].root;
+    if (f >= root->fields && f < root->fields + root->n_fields) return true;
+  }
+  return false;
+}
+
+/* Inside structs writers disagree on whether a null of the struct counts as one of the field: no pruning there. */
+static key_field find_key(const bl_metadata *md, const key_field *known, size_t n, int32_t id) {
+  for (size_t i = 0; i < n; i++)
+    if (known[i].id == id) return known[i];
+  const bl_field *f = bl_metadata_any_field(md, id);
+  return (key_field){.id = id, .field = f, .prunes = f && !bl_kind_is_nested(f->type.kind) && is_top_level(md, f)};
+}
+
+static bl_status add_key(bl_delete_index *x, const key_field *k, bl_error *err) {
+  for (size_t i = 0; i < x->n_keys; i++)
+    if (x->keys[i].id == k->id) return BL_OK;
+  BL_TRY(bl_grow(x->ctx, &x->keys, &x->cap_keys, x->n_keys, sizeof *x->keys, err));
+  x->keys[x->n_keys++] = *k;
+  return BL_OK;
+}
+
 static bl_status add_equality(bl_delete_index *x, const bl_manifest_entry *e, bl_error *err) {
   if (e->file.n_equality_ids == 0)
     return bl_fail(err, BL_DAMAGED, "equality delete: %s: the entry has no equality_ids", e->file.path.p);
-  for (size_t i = 0; i < e->file.n_equality_ids; i++)
-    if (!bl_metadata_any_field(x->md, e->file.equality_ids[i]))
+  for (size_t i = 0; i < e->file.n_equality_ids; i++) {
+    key_field k = find_key(x->md, x->keys, x->n_keys, e->file.equality_ids[i]);
+    if (!k.field)
       return bl_fail(err, BL_DAMAGED, "equality delete: %s: equality id %d is in no schema of the table",
                      e->file.path.p, e->file.equality_ids[i]);
+    BL_TRY(add_key(x, &k, err));
+  }
   const bl_partition_spec *spec = bl_metadata_spec(x->md, e->file.spec_id);
   if (spec && bl_spec_is_unpartitioned(spec)) return push(x->ctx, &x->global, e, err);
   part_slot *p;
@@ -247,18 +284,24 @@ static bool ranges_apart(const bl_type *t, const bl_column_metrics *a, const bl_
   return bl_value_cmp(&ahi, &blo) < 0 || bl_value_cmp(&bhi, &alo) < 0;
 }
 
-bool bl_equality_may_match(const bl_metadata *md, const bl_data_file *del, const bl_data_file *data) {
+static bool may_match(const bl_metadata *md, const key_field *keys, size_t n_keys, const bl_data_file *del,
+                      const bl_data_file *data) {
   for (size_t i = 0; i < del->n_equality_ids; i++) {
-    const bl_field *f = bl_metadata_any_field(md, del->equality_ids[i]);
     const bl_column_metrics *d = bl_data_file_metrics(del, del->equality_ids[i]);
-    const bl_column_metrics *r = bl_data_file_metrics(data, del->equality_ids[i]);
-    if (!f || !d || !r || bl_kind_is_nested(f->type.kind)) continue;
+    const bl_column_metrics *r = d ? bl_data_file_metrics(data, del->equality_ids[i]) : NULL;
+    if (!r) continue;
+    key_field k = find_key(md, keys, n_keys, del->equality_ids[i]);
+    if (!k.prunes) continue;
     bool nulls_meet = d->nulls != 0 && r->nulls != 0;
     if (nulls_meet) continue;
     if (all_null(d, del->record_count) || all_null(r, data->record_count)) return false;
-    if (ranges_apart(&f->type, d, r)) return false;
+    if (ranges_apart(&k.field->type, d, r)) return false;
   }
   return true;
+}
+
+bool bl_equality_may_match(const bl_metadata *md, const bl_data_file *del, const bl_data_file *data) {
+  return may_match(md, NULL, 0, del, data);
 }
 
 static bl_status check_partition(const bl_manifest_entry *del, const bl_manifest_entry *data, bl_error *err) {
@@ -290,36 +333,54 @@ static bool may_name(const bl_data_file *del, bl_str path) {
   return bl_str_cmp(m->lower, path) <= 0 && bl_str_cmp(path, m->upper) <= 0;
 }
 
-/* Entries of l from index `from` on that can reach the data file: counted, and stored where out is not NULL. */
-static size_t take(const bl_metadata *md, const entry_list *l, size_t from, const bl_data_file *data, bool equality,
-                   const bl_manifest_entry **out) {
-  size_t n = 0;
-  for (size_t i = from; i < l->n; i++) {
-    const bl_data_file *del = &l->items[i]->file;
-    if (equality ? !bl_equality_may_match(md, del, data) : !may_name(del, data->path)) continue;
-    if (out) out[n] = l->items[i];
-    n++;
-  }
-  return n;
+/* The part of a list that reaches a data file by its sequence number, and how many of it statistics leave. */
+typedef struct reach {
+  const bl_manifest_entry **items;
+  size_t n, taken;
+} reach;
+
+static reach reach_of(const entry_list *l, int64_t from_sequence) {
+  size_t from = l ? lower_bound(l, from_sequence) : 0;
+  return l && from < l->n ? (reach){.items = l->items + from, .n = l->n - from} : (reach){0};
 }
 
-/* The entries of two lists (NULL allowed) that reach the data file, in arena memory for exactly these. */
-static bl_status take_both(const bl_delete_index *x, bl_arena *a, const entry_list *one, size_t from_one,
-                           const entry_list *two, size_t from_two, const bl_data_file *data, bool equality,
-                           const bl_manifest_entry ***out, size_t *n_out, bl_error *err) {
-  size_t n1 = one ? take(x->md, one, from_one, data, equality, NULL) : 0;
-  size_t n2 = two ? take(x->md, two, from_two, data, equality, NULL) : 0;
-  *n_out = n1 + n2;
-  if (n1 + n2 == 0) return BL_OK;
-  *out = bl_arena_alloc(a, n1 + n2, sizeof **out);
+static bool takes(const bl_delete_index *x, const bl_manifest_entry *e, const bl_data_file *data, bool equality) {
+  return equality ? may_match(x->md, x->keys, x->n_keys, &e->file, data) : may_name(&e->file, data->path);
+}
+
+static void count(const bl_delete_index *x, reach *r, const bl_data_file *data, bool equality) {
+  for (size_t i = 0; i < r->n; i++) r->taken += takes(x, r->items[i], data, equality);
+}
+
+static void copy(const bl_delete_index *x, const reach *r, const bl_data_file *data, bool equality,
+                 const bl_manifest_entry **out) {
+  for (size_t i = 0; i < r->n; i++)
+    if (takes(x, r->items[i], data, equality)) *out++ = r->items[i];
+}
+
+/* The entries of two stretches that reach the data file, in arena memory for exactly these. share: where most of one
+ * stretch and nothing of the other is taken, the stretch itself, with what statistics rule out: it takes no memory. */
+static bl_status take_both(const bl_delete_index *x, bl_arena *a, reach one, reach two, const bl_data_file *data,
+                           bool equality, bool share, const bl_manifest_entry ***out, size_t *n_out, bl_error *err) {
+  count(x, &one, data, equality);
+  count(x, &two, data, equality);
+  *n_out = one.taken + two.taken;
+  if (*n_out == 0) return BL_OK;
+  const reach *only = two.taken == 0 ? &one : one.taken == 0 ? &two : NULL;
+  if (share && only && only->taken > only->n / 2) {
+    *out = only->items;
+    *n_out = only->n;
+    return BL_OK;
+  }
+  *out = bl_arena_alloc(a, *n_out, sizeof **out);
   if (!*out) return bl_nomem(err);
-  if (n1) take(x->md, one, from_one, data, equality, *out);
-  if (n2) take(x->md, two, from_two, data, equality, *out + n1);
+  copy(x, &one, data, equality, *out);
+  copy(x, &two, data, equality, *out + one.taken);
   return BL_OK;
 }
 
-bl_status bl_delete_index_for(const bl_delete_index *x, bl_arena *a, const bl_manifest_entry *data,
-                              bl_file_deletes *out, bl_error *err) {
+static bl_status look_up(const bl_delete_index *x, bl_arena *a, const bl_manifest_entry *data, bool share,
+                         bl_file_deletes *out, bl_error *err) {
   *out = (bl_file_deletes){0};
   if (x->count == 0) return BL_OK;
   const size_t *at = bl_map_get(x->by_path, bl_path_key(data->file.path));
@@ -328,13 +389,21 @@ bl_status bl_delete_index_for(const bl_delete_index *x, bl_arena *a, const bl_ma
   int64_t seq = data->sequence_number;
   if (ps && ps->vector) BL_TRY(take_vector(ps->vector, data, out, err));
   if (!out->vector) {
-    size_t from = ps ? lower_bound(&ps->position, seq) : 0;
-    for (size_t i = from; ps && i < ps->position.n; i++) BL_TRY(check_partition(ps->position.items[i], data, err));
-    BL_TRY(take_both(x, a, ps ? &ps->position : NULL, from, pt ? &pt->position : NULL,
-                     pt ? lower_bound(&pt->position, seq) : 0, &data->file, false, &out->position, &out->n_position,
-                     err));
+    reach named = reach_of(ps ? &ps->position : NULL, seq);
+    for (size_t i = 0; i < named.n; i++) BL_TRY(check_partition(named.items[i], data, err));
+    BL_TRY(take_both(x, a, named, reach_of(pt ? &pt->position : NULL, seq), &data->file, false, share, &out->position,
+                     &out->n_position, err));
   }
-  return take_both(x, a, &x->global, lower_bound(&x->global, seq + 1), pt ? &pt->equality : NULL,
-                   pt ? lower_bound(&pt->equality, seq + 1) : 0, &data->file, true, &out->equality, &out->n_equality,
-                   err);
+  return take_both(x, a, reach_of(&x->global, seq + 1), reach_of(pt ? &pt->equality : NULL, seq + 1), &data->file, true,
+                   share, &out->equality, &out->n_equality, err);
+}
+
+bl_status bl_delete_index_for(const bl_delete_index *x, bl_arena *a, const bl_manifest_entry *data,
+                              bl_file_deletes *out, bl_error *err) {
+  return look_up(x, a, data, false, out, err);
+}
+
+bl_status bl_delete_index_share(const bl_delete_index *x, bl_arena *a, const bl_manifest_entry *data,
+                                bl_file_deletes *out, bl_error *err) {
+  return look_up(x, a, data, true, out, err);
 }

@@ -32,6 +32,10 @@ bl_status bl_delete_index_seal(bl_delete_index *x, bl_error *err) BL_CHECKED;
  * file. */
 bl_status bl_delete_index_for(const bl_delete_index *x, bl_arena *a, const bl_manifest_entry *data,
                               bl_file_deletes *out, bl_error *err) BL_CHECKED;
+/* The same, where the arrays may also lie in the index and then hold deletes that bounds rule out: to be read only, and
+ * as long as the index lives. Memory does not grow with (data files x delete files). */
+bl_status bl_delete_index_share(const bl_delete_index *x, bl_arena *a, const bl_manifest_entry *data,
+                                bl_file_deletes *out, bl_error *err) BL_CHECKED;
 size_t bl_delete_index_count(const bl_delete_index *x);
 
 /* The data file that a position delete file names: referenced_data_file, or equal bounds of file_path; p NULL where

@@ -268,8 +268,18 @@ static void dispose(void *user) {
   bl_free(ctx, x);
 }
 
+/* Name the file's equality deletes for loading. Many files share one list: a part of the last one needs no second look.
+ */
+static bl_status need_deletes(exec *x, const bl_file_deletes *fd, const bl_file_deletes **last, bl_error *err) {
+  const bl_file_deletes *l = *last;
+  if (l && fd->equality >= l->equality && fd->equality + fd->n_equality <= l->equality + l->n_equality) return BL_OK;
+  if (fd->n_equality) *last = fd;
+  return bl_deletes_need(x->deletes, fd, err);
+}
+
 /* Items of one file stand together. */
 static bl_status take_items(exec *x, const bl_exec_item *items, size_t n, bl_error *err) {
+  const bl_file_deletes *last = NULL;
   x->files = bl_calloc(x->ctx, n + 1, sizeof *x->files);
   x->items = bl_calloc(x->ctx, n + 1, sizeof *x->items);
   if (!x->files || !x->items) return bl_nomem(err);
@@ -278,7 +288,7 @@ static bl_status take_items(exec *x, const bl_exec_item *items, size_t n, bl_err
       shared_file *s = &x->files[x->n_files++];
       s->file = items[i].file;
       pthread_mutex_init(&s->lock, NULL);
-      BL_TRY(bl_deletes_need(x->deletes, &s->file->deletes, err));
+      BL_TRY(need_deletes(x, &s->file->deletes, &last, err));
     }
     shared_file *s = &x->files[x->n_files - 1];
     s->left++;

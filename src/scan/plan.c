@@ -52,7 +52,8 @@ bool bl_meta_stats(void *data_entry, const bl_field *f, bl_stats *out) {
     bl_value lo, hi;
     int64_t first = f->id == BL_ID_ROW_ID ? d->first_row_id : e->sequence_number;
     int64_t last = f->id == BL_ID_ROW_ID ? d->first_row_id + d->record_count - 1 : e->sequence_number;
-    if (m && m->nulls != BL_NONE && m->nulls == d->record_count && d->record_count > 0) { /* stored, but never a value */
+    if (m && m->nulls != BL_NONE && m->nulls == d->record_count &&
+        d->record_count > 0) { /* stored, but never a value */
       out->has_lower = out->has_upper = true;
       out->lower = (bl_value){.kind = BL_LONG, .u.i = first};
       out->upper = (bl_value){.kind = BL_LONG, .u.i = last};
@@ -112,7 +113,7 @@ static bl_status read_data(void *user, size_t i, bl_error *err) {
     }
     bl_scan_file *f = &w->files[w->n_files++];
     f->data = &es[k];
-    BL_TRY(bl_delete_index_for(p->plan->deletes, w->arena, &es[k], &f->deletes, err));
+    BL_TRY(bl_delete_index_share(p->plan->deletes, w->arena, &es[k], &f->deletes, err));
   }
   return BL_OK;
 }
