@@ -61,10 +61,16 @@ static void assert_document(bl_ctx *ctx, bl_table *t, const char *what) {
 
 static void test_inspect__every_report_of_every_table_is_one_json_document(void **state) {
   (void)state;
-  static const char *const tables[] = {
-      "branches/table",    "partitioned/table", "partition_names",       "mixed_deletes_v2_to_v3/table",
-      "upgraded_v2/table", "types/table",       "v1_embedded_manifests", "empty_absent",
-      "schemes",           "json_forms"};
+  static const char *const tables[] = {"branches/table",
+                                       "partitioned/table",
+                                       "metadata_zoo/partition_names/table",
+                                       "mixed_deletes_v2_to_v3/table",
+                                       "upgraded_v2/table",
+                                       "types/table",
+                                       "metadata_zoo/v1_embedded_manifests/table",
+                                       "metadata_zoo/empty_absent/table",
+                                       "metadata_zoo/schemes/table",
+                                       "metadata_zoo/json_forms/table"};
   size_t n;
   const bl_inspect_kind *kinds = bl_inspect_kinds(&n);
   bl_ctx *ctx = test_ctx();
@@ -81,7 +87,8 @@ static void test_inspect__every_report_of_every_table_is_one_json_document(void 
 
 static void test_inspect__reports_that_open_files_are_documents_too(void **state) {
   (void)state;
-  static const char *const tables[] = {"partition_names", "referenced_path_other_form"};
+  static const char *const tables[] = {"metadata_zoo/partition_names/table",
+                                       "metadata_zoo/referenced_path_other_form/table"};
   bl_ctx *ctx = test_ctx();
   for (size_t i = 0; i < BL_LEN(tables); i++) {
     bl_table *t = open_table(ctx, tables[i]);
@@ -130,7 +137,7 @@ static void test_inspect__a_reader_that_goes_away_ends_the_report(void **state) 
 static void test_inspect__a_snapshot_shows_its_own_files(void **state) {
   (void)state;
   bl_ctx *ctx = test_ctx();
-  bl_table *t = open_table(ctx, "schemes");
+  bl_table *t = open_table(ctx, "metadata_zoo/schemes/table");
   for (int i = 0; i < 2; i++) {
     bl_error err = BL_ERROR_INIT;
     output out = {0};
@@ -173,7 +180,7 @@ static void test_inspect__survives_each_failing_allocation(void **state) {
   (void)state;
   static const char *const whats[] = {"info",    "schema",    "spec",       "properties", "snapshots",       "files",
                                       "entries", "manifests", "partitions", "row_ids",    "position_deletes"};
-  char *path = test_path("tests/fixtures/tables/partition_names");
+  char *path = test_path("tests/fixtures/tables/metadata_zoo/partition_names/table");
   for (size_t i = 0; i < BL_LEN(whats); i++) {
     question q = {path, whats[i], i % 2};
     test_fail_each(ask, &q);
