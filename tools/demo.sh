@@ -1,31 +1,36 @@
 #!/bin/sh
-# demo.sh: a tour of a table that Spark wrote (tests/fixtures/tables/mor_basic): what happened to its rows, told by their ids.
+# demo.sh: the tour in brief: build/bergline on the sample table, each command with its output.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-table=tests/fixtures/tables/mor_basic/table
-bergline=${BERGLINE:-build/bergline}
+table=examples/sample/orders
 
-tell() { printf '\n%s\n' "$*"; }
+# Off a terminal rows would come as NDJSON.
+if [ -t 1 ]; then format=; else format='--format text'; fi
+if [ -t 1 ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); else bold= plain=; fi
 
-show() { # ARGUMENT...
-  # As one would type it: arguments with blanks in quotes.
-  printf '$ bergline'
+say() { printf '\n%s\n' "$1"; }
+
+show() { # ARGUMENT...: shown as it would be typed
+  line='build/bergline'
   for word in "$@"; do
-    case $word in *' '*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
+    case $word in *[!A-Za-z0-9_./,:=-]*) word="\"$word\"" ;; esac
+    line="$line $word"
   done
-  printf '\n'
-  "$bergline" "$@" || exit $?
+  printf '%s$ %s%s%s\n' "$bold" "$line" "${format:+ $format}" "$plain"
+  # shellcheck disable=SC2086
+  build/bergline "$@" $format || exit 1
 }
 
-tell "A table of format version 3 with nine commits: rows were inserted, updated, merged and deleted."
-show inspect "$table" info --format text
-tell "Every row has an id that it keeps through updates, and the number of the commit that last changed it."
-show scan "$table" --lineage --columns id,name,v,_row_id,_last_updated_sequence_number --limit 8 --format text
-tell "What the third commit did: an update is a pair of images of one id, not a delete and an insert."
-show changes "$table" --from seq:2 --to seq:3 --columns id,name,v --format text
-tell "The net effect of all commits after the second, each row once."
-show changes "$table" --from seq:2 --net --columns id,name,v --format text
-tell "The life of one row."
-show history "$table" --where 'id = 2' --format text
-tell "Only rows that a later commit touched, as JSON lines."
-show scan "$table" --where '_last_updated_sequence_number > 4' --lineage --format ndjson
+printf 'A table of orders, written by Spark: inserts, updates, a compaction, a branch, deletes (examples/sample/README.md).\n\n'
+show inspect $table info
+say 'Its rows now. _row_id stays with a row for life; the sequence number tells when it was last changed.'
+show scan $table --lineage
+say 'What happened since the tag before_compaction. The compaction rewrote every file and changed no row: it gives nothing.'
+show changes $table --from before_compaction
+say 'The same as one step: only where the two ends differ.'
+show changes $table --from before_compaction --net
+say 'The life of row 1, over the compaction and the branch on which it was changed.'
+show history $table --row-id 1
+say 'All rows that ever had this number: a key that came back is another row.'
+show history $table --where 'id = 2' --columns status,amount
+say 'README.md goes on from here.'
