@@ -178,7 +178,7 @@ static bl_status uri_path(bl_ctx *ctx, const char *uri, char **out, bl_error *er
   const char *p = strstr(uri, "://");
   if (strncmp(uri, "sqlite", 6) != 0 || !p) return BL_OK;
   p += 3;
-  if (*p != '/' || p[1] == 0) return bl_fail(err, BL_USAGE, "wrong catalog URI: %s: sqlite:///PATH is expected", uri);
+  if (*p != '/' || p[1] == 0) return bl_fail(err, BL_USAGE, "wrong catalog URI: sqlite:///PATH is expected");
   p++;
   if (*p != '/') { /* sqlite:///path: absolute, else relative as SQLAlchemy has it */
     *out = bl_asprintf(ctx, "/%s", p);
