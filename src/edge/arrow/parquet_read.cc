@@ -215,6 +215,7 @@ private:
       if (file_->footer->schema()->Column(leaf)->max_repetition_level() == 0 && chunk->num_values() != rows)
         damaged(leaf_where(*file_, group_, leaf) + ": " + std::to_string(chunk->num_values()) +
                 " values where the row group has " + std::to_string(rows) + " rows");
+      if (!chunk->file_path().empty()) unsupported(leaf_where(*file_, group_, leaf) + ": lies in another file");
       auto plan = all ? whole_chunk(*file_, *chunk, rows) : plan_pages(index, leaf, *chunk, ranges_);
       leaves_.push_back(std::make_unique<Leaf>(file_, group_, leaf, std::move(plan)));
       bytes = std::max(bytes, chunk->total_uncompressed_size());

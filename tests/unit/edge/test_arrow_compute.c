@@ -98,6 +98,25 @@ static void test_arrow_compute__concat_puts_batches_behind_each_other(void **sta
   teardown(&f);
 }
 
+static void test_arrow_compute__batches_without_columns_keep_their_lengths(void **state) {
+  (void)state;
+  fixture f = {.ctx = test_ctx(), .err = BL_ERROR_INIT};
+  test_ok(bl_arrow_init(&f.err), &f.err);
+  table_schema(f.ctx, NULL, 0, &f.schema);
+  struct ArrowArray in[2], out;
+  for (int i = 0; i < 2; i++) test_ok(bl_array_new(f.ctx, 5, 1, 0, &in[i], &f.err), &f.err);
+  test_ok(bl_arrow_concat(in, 2, &f.schema, &out, &f.err), &f.err);
+  assert_int_equal(out.length, 10);
+  in[0] = out;
+  test_ok(bl_arrow_filter(&in[0], &f.schema, (uint8_t[]){1, 0, 0, 1, 0, 0, 0, 0, 0, 1}, &out, &f.err), &f.err);
+  assert_int_equal(out.length, 3);
+  in[0] = out;
+  test_ok(bl_arrow_take(&in[0], &f.schema, (int64_t[]){2, 0}, 2, &out, &f.err), &f.err);
+  assert_int_equal(out.length, 2);
+  out.release(&out);
+  teardown(&f);
+}
+
 /* ---- cast ---- */
 
 static struct ArrowArray ints(fixture *f, const char *format, const int64_t *v, size_t n, struct ArrowSchema *type) {
@@ -350,6 +369,7 @@ int main(void) {
       cmocka_unit_test(test_arrow_compute__filter_keeps_the_marked_rows_of_every_type),
       cmocka_unit_test(test_arrow_compute__take_gives_rows_in_any_order_and_again),
       cmocka_unit_test(test_arrow_compute__concat_puts_batches_behind_each_other),
+      cmocka_unit_test(test_arrow_compute__batches_without_columns_keep_their_lengths),
       cmocka_unit_test(test_arrow_compute__cast_widens_and_names_the_row_that_does_not_fit),
       cmocka_unit_test(test_arrow_compute__cast_between_strangers_is_unsupported),
       cmocka_unit_test(test_arrow_compute__comparisons_are_null_with_null),

@@ -1,4 +1,5 @@
 /* test_parquet_read.c: opening Parquet files, the column tree, rows by group, leaf and range; damaged files. */
+#include "base/pool.h"
 #include "table_fixture.h"
 
 typedef struct fixture {
@@ -289,6 +290,48 @@ static void test_parquet_read__wrong_requests_are_usage_errors(void **state) {
   test_status(BL_USAGE, f.r->read(f.r, 0, NULL, 0, (bl_row_range[]){{5, 11}}, 1, 10, &s, &e), &e);
   e = (bl_error)BL_ERROR_INIT;
   test_status(BL_USAGE, f.r->read(f.r, 0, NULL, 0, (bl_row_range[]){{5, 8}, {7, 9}}, 2, 10, &s, &e), &e);
+  teardown(&f);
+}
+
+typedef struct crowd {
+  fixture *f;
+  int64_t rows[64];
+} crowd;
+
+static bl_status read_in_crowd(void *user, size_t i, bl_error *err) {
+  crowd *c = user;
+  bl_data_reader *r = c->f->r;
+  struct ArrowArrayStream s;
+  int32_t leaves[100];
+  size_t n = all_leaves(r->meta, leaves);
+  bl_row_range some[] = {{3, 20}, {60, 61}};
+  bl_data_stats stats;
+  BL_TRY(r->read(r, i % r->meta->n_groups, leaves, n, i % 2 ? some : NULL, 2, 16, &s, err));
+  bl_status st = BL_OK;
+  for (struct ArrowArray a; st == BL_OK;) {
+    st = bl_stream_next(&s, &a, err);
+    if (st != BL_OK || !a.release) break;
+    c->rows[i] += a.length;
+    r->stats(r, i % r->meta->n_groups, leaves[i % n], &stats);
+    a.release(&a);
+  }
+  s.release(&s);
+  return st;
+}
+
+static void test_parquet_read__several_threads_read_one_file(void **state) {
+  (void)state;
+  fixture f;
+  setup_every_type(&f, 5, 80);
+  bl_ctx_options o;
+  bl_ctx_options_init(&o);
+  o.threads = 8;
+  bl_ctx *many;
+  test_ok(bl_ctx_new(&o, &many, &f.err), &f.err);
+  crowd c = {.f = &f};
+  test_ok(bl_parallel(many, 64, read_in_crowd, &c, &f.err), &f.err);
+  for (int i = 0; i < 64; i++) assert_int_equal(c.rows[i], i % 2 ? 18 : 80);
+  bl_ctx_free(many);
   teardown(&f);
 }
 
@@ -632,6 +675,7 @@ int main(void) {
       cmocka_unit_test(test_parquet_read__ranges_agree_with_the_whole_in_files_of_others),
       cmocka_unit_test(test_parquet_read__batches_have_at_most_the_rows_asked_for),
       cmocka_unit_test(test_parquet_read__wrong_requests_are_usage_errors),
+      cmocka_unit_test(test_parquet_read__several_threads_read_one_file),
       cmocka_unit_test(test_parquet_read__positions_stay_physical_when_groups_are_skipped),
       cmocka_unit_test(test_parquet_read__no_leaves_give_lengths_and_read_nothing),
       cmocka_unit_test(test_parquet_read__few_rows_read_few_pages),
