@@ -214,7 +214,7 @@ static bl_status step_back(bl_removals *r, bl_stepper *s, const bl_step *st, bl_
   bl_status status = BL_OK;
   if (removes && !d.metadata_proves_replace) {
     status = unresolved(r, &only, err);
-    bl_identity id = {.env = s->reading, .files = s->files, .only = &only, .removed_ids = true};
+    bl_identity id = {.env = s->reading, .files = s->files, .only = &only, .sides = BL_REMOVED_SIDE, .ids_only = true};
     if (status == BL_OK) status = bl_identity_collect(&id, &d, &sets, err);
     if (status == BL_OK) status = mark_removed(r, sets.removed, err);
   }

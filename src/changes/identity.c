@@ -15,6 +15,7 @@ typedef struct run_sink {
   pthread_mutex_t *lock;
   bl_sorter *with_id;
   bl_spool *without_id;
+  bl_probe *probe;
 } run_sink;
 
 /* A worker's runs on their way: neighbours are joined, then handed over in lots. */
@@ -46,6 +47,11 @@ typedef struct collector {
 
 static bl_status flush(run_buffer *b, bl_error *err) {
   bl_status st = BL_OK;
+  size_t n = b->n;
+  if (b->sink->probe) {
+    b->n = 0;
+    return bl_probe_added(b->sink->probe, b->runs, n, err);
+  }
   pthread_mutex_lock(b->sink->lock);
   for (size_t i = 0; st == BL_OK && i < b->n; i++)
     st = b->runs[i].id == BL_NONE ? bl_spool_add(b->sink->without_id, &b->runs[i], err)
@@ -125,7 +131,7 @@ static bl_status visit_stored(void *user, struct ArrowArray *batch, const int64_
   side *s = user;
   bl_status st = BL_OK;
   const int64_t *ids = (const int64_t *)batch->children[0]->buffers[1] + batch->children[0]->offset;
-  const struct ArrowArray *seq = s->c->x->removed_ids ? NULL : batch->children[1];
+  const struct ArrowArray *seq = s->c->x->ids_only ? NULL : batch->children[1];
   const int64_t *seqs = seq ? (const int64_t *)seq->buffers[1] + seq->offset : NULL;
   for (int64_t i = 0; st == BL_OK && i < batch->length; i++) {
     int64_t pos = positions ? positions[i] : first + i;
@@ -224,15 +230,19 @@ static bl_status fill_live(touched_work *w, size_t group, int64_t first, int64_t
   return equality ? bl_deletes_equality(w->c->deletes, w->open, fd, w->live, 2, group, err) : BL_OK;
 }
 
+static bool wants(const touched_work *w, bl_sides which) {
+  return w->c->x->sides == BL_BOTH_SIDES || w->c->x->sides == which;
+}
+
 static bl_status do_group(touched_work *w, size_t group, bl_error *err) {
   int64_t first = w->open->meta->groups[group].first_row, n = w->open->meta->groups[group].rows;
   if (n == 0) return BL_OK;
   BL_TRY(fill_live(w, group, first, n, err));
   for (int64_t i = 0; i < n; i++) w->out[i] = w->live[0][i] & (uint8_t)!w->live[1][i];
-  if (w->t->old_entry)
+  if (w->t->old_entry && wants(w, BL_REMOVED_SIDE))
     BL_TRY(add_group(&w->removed, group, w->out, w->t->new_entry ? w->by_position : NULL, first, n, err));
   for (int64_t i = 0; i < n; i++) w->out[i] = w->live[1][i] & (uint8_t)!w->live[0][i];
-  return w->t->new_entry && !w->c->x->removed_ids ? add_group(&w->added, group, w->out, NULL, first, n, err) : BL_OK;
+  return w->t->new_entry && wants(w, BL_ADDED_SIDE) ? add_group(&w->added, group, w->out, NULL, first, n, err) : BL_OK;
 }
 
 static bool same_deletes(const bl_file_deletes *a, const bl_file_deletes *b) {
@@ -249,7 +259,7 @@ static bool group_differs(const touched_work *w, int64_t first, int64_t n) {
 
 static bl_status do_touched(touched_work *w, bl_error *err) {
   const bl_touched *t = w->t;
-  if (w->c->x->removed_ids && !t->old_entry) return BL_OK;
+  if (!(wants(w, BL_REMOVED_SIDE) && t->old_entry) && !(wants(w, BL_ADDED_SIDE) && t->new_entry)) return BL_OK;
   if (t->old_entry)
     BL_TRY(bl_deletes_positions(w->c->deletes, &t->old_entry->file, &t->old_deletes, &w->deleted[0], err));
   if (t->new_entry)
@@ -324,7 +334,7 @@ static bl_status make_lineage_type(collector *c, bl_error *err) {
     if (meta->root.fields[i].id == BL_ID_ROW_ID) c->lineage_fields[0] = meta->root.fields[i];
     if (meta->root.fields[i].id == BL_ID_LAST_UPDATED) c->lineage_fields[1] = meta->root.fields[i];
   }
-  c->lineage = (bl_type){.kind = BL_STRUCT, .fields = c->lineage_fields, .n_fields = c->x->removed_ids ? 1 : 2};
+  c->lineage = (bl_type){.kind = BL_STRUCT, .fields = c->lineage_fields, .n_fields = c->x->ids_only ? 1 : 2};
   if (!c->x->only) return BL_OK;
   size_t n = bl_idset_count(c->x->only);
   c->only = (bl_expr){.op = BL_E_IN, .field = &c->lineage_fields[0], .n_literals = n};
@@ -361,8 +371,8 @@ bl_status bl_identity_collect(const bl_identity *x, const bl_diff *d, bl_row_set
   BL_GO(number_files(&c, err));
   BL_GO(make_lineage_type(&c, err));
   BL_GO(make_sets(c.ctx, x->files, out, err));
-  c.removed = (run_sink){&lock, out->removed, out->removed_null};
-  c.added = (run_sink){&lock, out->added, out->added_null};
+  c.removed = (run_sink){&lock, out->removed, out->removed_null, NULL};
+  c.added = (run_sink){&lock, out->added, out->added_null, x->probe};
   BL_GO(bl_parallel(c.ctx, d->n, collect_item, &c, err));
   BL_GO(bl_sorter_finish(out->removed, err));
   BL_GO(bl_sorter_finish(out->added, err));

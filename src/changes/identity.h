@@ -7,6 +7,7 @@
 #include "changes/diff.h"
 #include "changes/files.h"
 #include "changes/idset.h"
+#include "changes/probe.h"
 
 /* Removed and added rows. Those with ids sorted for the join, those without in spools of bl_run (id BL_NONE). */
 typedef struct bl_row_sets {
@@ -16,12 +17,16 @@ typedef struct bl_row_sets {
 
 void bl_row_sets_dispose(bl_row_sets *s);
 
+typedef enum bl_sides { BL_BOTH_SIDES, BL_REMOVED_SIDE, BL_ADDED_SIDE } bl_sides;
+
 typedef struct bl_identity {
   const bl_reading *env;
   bl_files *files;      /* versions are added here */
   const bl_idset *only; /* NULL = all ids; else only rows with these */
   bool nulls;           /* with `only`: rows without id too */
-  bool removed_ids;     /* only the ids of removed rows are wanted: no added side, no sequence numbers */
+  bl_sides sides;
+  bl_probe *probe; /* where added runs go instead of the sorter; NULL */
+  bool ids_only;   /* sequence numbers are not wanted (and are 0) */
 } bl_identity;
 
 /* Rows of all touched files of a diff, the sorters finished; runs on the ctx's threads. Files are ranked here. */

@@ -8,6 +8,7 @@ typedef struct bl_idset {
   bl_ctx *ctx;
   int64_t *ids; /* ascending, each once */
   size_t n;
+  uint64_t *filter; /* a bit for each hashed id: says no fast */
 } bl_idset;
 
 /* Copies, sorts, drops repetitions. */

@@ -195,9 +195,78 @@ static bl_status compare_rows(comparison *c, bl_row_sets *sets, bl_error *err) {
   return match_left_over(c, err);
 }
 
+/* ---- big rewrites: the added side is not sorted (probe.h) ---- */
+
+enum { PROBE_ROWS = 1000000 };
+
+static bool worth_a_probe(const comparison *c, const bl_diff *d) {
+  int64_t added = 0;
+  bool removes = false;
+  for (size_t i = 0; i < d->n; i++) {
+    if (d->items[i].new_entry && !d->items[i].old_entry) added += d->items[i].new_entry->file.record_count;
+    removes = removes || d->items[i].old_entry;
+  }
+  return removes && added >= PROBE_ROWS && !c->sink->moved && !c->s->only;
+}
+
+static bl_status pass_probed(comparison *c, bl_spool *events, bl_error *err) {
+  bl_event e[128];
+  size_t n;
+  for (int64_t at = 0;; at += (int64_t)n) {
+    BL_TRY(bl_spool_read(events, at, e, BL_LEN(e), &n, err));
+    if (n == 0) return BL_OK;
+    for (size_t i = 0; i < n; i++) BL_TRY(pass_event(c, &e[i], err));
+  }
+}
+
+/* The removed side is in `sets`. *done false: the ordinary way must be taken; the added side has not been read then. */
+static bl_status try_probe(comparison *c, bl_identity *id, const bl_diff *d, bl_row_sets *sets, bool *done,
+                           bl_error *err) {
+  bl_row_sets nothing = {0};
+  *done = false;
+  if (bl_spool_count(sets->removed_null) > 0) return BL_OK;
+  BL_TRY(bl_probe_new(c->s->ctx, sets->removed, &id->probe, err));
+  bl_status st = BL_OK;
+  if (id->probe) {
+    st = bl_identity_collect(id, d, &nothing, err);
+    bl_row_sets_dispose(&nothing);
+    *done = st == BL_OK && !bl_probe_failed(id->probe);
+    if (*done) st = bl_probe_finish(id->probe, err);
+    if (st == BL_OK && *done) st = pass_probed(c, bl_probe_events(id->probe), err);
+  }
+  bl_probe_free(id->probe);
+  id->probe = NULL;
+  return st == BL_OK && !*done ? bl_sorter_rewind(sets->removed, err) : st;
+}
+
+/* First the removed side, then the added one. */
+static bl_status compare_in_turn(comparison *c, bl_identity *id, const bl_diff *d, bl_error *err) {
+  bl_row_sets sets = {0}, added = {0};
+  bool done = false;
+  id->sides = BL_REMOVED_SIDE;
+  bl_status st = bl_identity_collect(id, d, &sets, err);
+  id->sides = BL_ADDED_SIDE;
+  if (st == BL_OK) st = try_probe(c, id, d, &sets, &done, err);
+  if (st == BL_OK && !done) {
+    st = bl_identity_collect(id, d, &added, err);
+    bl_row_sets both = {sets.removed, added.added, sets.removed_null, added.added_null};
+    if (st == BL_OK) st = compare_rows(c, &both, err);
+  }
+  bl_row_sets_dispose(&sets);
+  bl_row_sets_dispose(&added);
+  return st;
+}
+
+static bl_status compare_all(comparison *c, bl_identity *id, const bl_diff *d, bl_error *err) {
+  bl_row_sets sets = {0};
+  bl_status st = bl_identity_collect(id, d, &sets, err);
+  if (st == BL_OK) st = compare_rows(c, &sets, err);
+  bl_row_sets_dispose(&sets);
+  return st;
+}
+
 static bl_status compare_diff(bl_stepper *s, const bl_diff *d, bool is_replace, const bl_step_sink *sink, bool *skipped,
                               bl_error *err) {
-  bl_row_sets sets = {0};
   comparison c = {.s = s, .sink = sink};
   bl_identity id = {.env = s->reading, .files = s->files, .only = s->only, .nulls = s->nulls};
   bool removes = false;
@@ -208,9 +277,7 @@ static bl_status compare_diff(bl_stepper *s, const bl_diff *d, bool is_replace, 
     if (!*skipped && d->may_prove_replace) BL_TRY(bl_identity_proves_replace(&id, d, skipped, err));
     if (*skipped) return BL_OK;
   }
-  bl_status st = bl_identity_collect(&id, d, &sets, err);
-  if (st == BL_OK) st = compare_rows(&c, &sets, err);
-  bl_row_sets_dispose(&sets);
+  bl_status st = worth_a_probe(&c, d) ? compare_in_turn(&c, &id, d, err) : compare_all(&c, &id, d, err);
   bl_free(s->ctx, c.left[0].rows);
   bl_free(s->ctx, c.left[1].rows);
   return st;
