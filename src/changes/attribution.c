@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { POS_BITS = 40 };
+enum { POS_BITS = 40, FULL_ROWS = 1000000 };
 
 /* A deleted row with an id. */
 typedef struct by_id {
@@ -235,12 +235,19 @@ static bl_status follow_back(bl_removals *r, bl_stepper *s, const bl_range *rang
   return BL_OK;
 }
 
+/* Where little is to be read, every step is compared in full: that also notices ids that are there twice on the way. */
+static bool many_rows(const bl_removals *r) {
+  int64_t rows = 0;
+  for (size_t i = 0; i < r->files->n; i++) rows += r->files->items[i].entry->file.record_count;
+  return rows > FULL_ROWS;
+}
+
 bl_status bl_removals_follow(bl_removals *r, bl_stepper *s, const bl_range *range, bl_error *err) {
   bl_step_sink sink = {on_event, r->n_places ? on_moved : NULL, r};
   qsort(r->ids, r->n_ids, sizeof *r->ids, compare_ids);
   r->last = range->n_steps ? (uint32_t)range->n_steps - 1 : 0;
   if (r->n_ids + r->n_places == 0) return BL_OK;
-  if (r->n_places == 0 && !s->warned_duplicate) return follow_back(r, s, range, err);
+  if (r->n_places == 0 && !s->warned_duplicate && many_rows(r)) return follow_back(r, s, range, err);
   s->removals_only = true;
   for (size_t i = 0; i < range->n_steps; i++) {
     const bl_step *st = &range->steps[i];
