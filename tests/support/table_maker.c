@@ -359,6 +359,17 @@ bl_data_file *maker_data(maker *m, const char *name, const char *fields, const c
   return write_rows(m, name, BL_FILE_DATA, fields, rows, group_rows);
 }
 
+bl_data_file *maker_batches(maker *m, const char *name, struct ArrowArray *batches, size_t n) {
+  bl_error err = BL_ERROR_INIT;
+  parquet_file f;
+  parquet_begin(&f, m, fields_type(m, NULL));
+  for (size_t i = 0; i < n; i++) {
+    f.n += batches[i].length;
+    test_ok(bl_arrow_writer_write(f.writer, &batches[i], &err), &err);
+  }
+  return parquet_end(&f, name, BL_FILE_DATA);
+}
+
 bl_data_file *maker_equality(maker *m, const char *name, const int32_t *ids, size_t n_ids, const char *fields,
                              const char *rows) {
   bl_data_file *d = write_rows(m, name, BL_FILE_EQUALITY_DELETES, fields, rows, 0);

@@ -18,6 +18,7 @@
 #ifndef BL_TEST_TABLE_MAKER_H
 #define BL_TEST_TABLE_MAKER_H
 
+#include "bergline/arrow_c.h"
 #include "bergline/table.h"
 #include "model/manifest.h"
 #include "support/support.h"
@@ -40,6 +41,8 @@ void maker_property(maker *m, const char *key, const char *value);
  * without one. */
 enum { MAKER_NO_ID = 900000, MAKER_NO_ID_END = 1000000 };
 bl_data_file *maker_data(maker *m, const char *name, const char *fields, const char *rows, int64_t group_rows);
+/* A file of batches, a row group each, of the current schema's columns; the batches are consumed. */
+bl_data_file *maker_batches(maker *m, const char *name, struct ArrowArray *batches, size_t n);
 /* The partition tuple, as JSON values in an array. */
 void maker_partition(maker *m, bl_data_file *f, int spec_id, const char *tuple);
 /* Counts and bounds of a column; bounds are JSON values or NULL. */
