@@ -105,7 +105,9 @@ typedef struct group_work {
   shared_file *s;
   size_t group;
   int64_t first, rows;
-  uint8_t *keep; /* NULL = all */
+  uint8_t *keep;       /* NULL = all */
+  bl_row_range *pages; /* the only rows that can match the filter, by the column index; NULL = all */
+  size_t n_pages;
   bl_ordered_slot *slot;
 } group_work;
 
@@ -147,11 +149,10 @@ static bl_status visit_output(void *user, struct ArrowArray *batch, const int64_
 static bl_status visit_filter(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
                               bl_error *err) {
   group_work *w = user;
-  (void)positions;
   uint8_t *truth = bl_alloc(w->x->ctx, (size_t)batch->length + 1, 1);
   bl_status st = truth ? bl_predicate_run(w->x->predicate, batch, truth, err) : bl_nomem(err);
-  uint8_t *keep = w->keep + (first - w->first);
-  for (int64_t i = 0; st == BL_OK && i < batch->length; i++) keep[i] &= truth[i];
+  for (int64_t i = 0; st == BL_OK && i < batch->length; i++)
+    w->keep[(positions ? positions[i] : first + i) - w->first] &= truth[i];
   bl_free(w->x->ctx, truth);
   bl_array_release(batch);
   return st;
@@ -162,12 +163,14 @@ static bl_status fill_keep(group_work *w, bl_error *err) {
   const bl_file_deletes *sides[1] = {&s->file->deletes};
   w->keep = bl_alloc(w->x->ctx, (size_t)w->rows + 1, 1);
   if (!w->keep) return bl_nomem(err);
-  memset(w->keep, 1, (size_t)w->rows);
+  memset(w->keep, w->pages ? 0 : 1, (size_t)w->rows);
+  for (size_t i = 0; i < w->n_pages; i++)
+    memset(w->keep + w->pages[i].begin, 1, (size_t)(w->pages[i].end - w->pages[i].begin));
   if (s->deleted) bl_posset_clear_bytes(s->deleted, w->first, w->first + w->rows, w->keep);
   if (s->file->deletes.n_equality)
     BL_TRY(bl_deletes_equality(w->x->deletes, s->open, sides, &w->keep, 1, w->group, err));
   if (!w->x->o.filter) return BL_OK;
-  return bl_open_file_read(s->open, s->filter, w->group, NULL, 0, visit_filter, w, err);
+  return bl_open_file_read(s->open, s->filter, w->group, w->pages, w->n_pages, visit_filter, w, err);
 }
 
 static int64_t count_kept(const uint8_t *keep, int64_t n) {
@@ -189,16 +192,30 @@ static bl_status read_kept(group_work *w, bl_error *err) {
   return st;
 }
 
+/* *any = false: no row of the group can match. */
+static bl_status choose_pages(group_work *w, bool *any, bl_error *err) {
+  shared_file *s = w->s;
+  const bl_expr *filter = w->x->o.filter;
+  *any = !filter || bl_open_file_may_match(s->open, s->filter, filter, w->group);
+  if (!filter || !*any) return BL_OK;
+  size_t n;
+  BL_TRY(bl_open_file_pages(s->open, s->filter, filter, w->group, &w->pages, &n, err));
+  w->n_pages = n == SIZE_MAX ? 0 : n;
+  *any = n > 0;
+  return BL_OK;
+}
+
 static bl_status run_group(exec *x, shared_file *s, size_t group, bl_ordered_slot *slot, bl_error *err) {
   const bl_data_group *g = &s->open->meta->groups[group];
   group_work w = {.x = x, .s = s, .group = group, .first = g->first_row, .rows = g->rows, .slot = slot};
+  bool any = false;
   if (g->rows == 0) return BL_OK;
-  if (x->o.filter && !bl_open_file_may_match(s->open, s->filter, x->o.filter, group)) return BL_OK;
   bool deleted = s->deleted && bl_posset_count_range(s->deleted, w.first, w.first + w.rows) > 0;
-  bl_status st = BL_OK;
-  if (deleted || s->file->deletes.n_equality || x->o.filter) st = fill_keep(&w, err);
-  if (st == BL_OK) st = read_kept(&w, err);
+  bl_status st = choose_pages(&w, &any, err);
+  if (st == BL_OK && any && (deleted || s->file->deletes.n_equality || x->o.filter)) st = fill_keep(&w, err);
+  if (st == BL_OK && any) st = read_kept(&w, err);
   bl_free(x->ctx, w.keep);
+  bl_free(x->ctx, w.pages);
   return st;
 }
 

@@ -2,7 +2,6 @@
 #include "scan/open_file.h"
 
 #include "rows/stream.h"
-#include "scan/plan.h"
 
 enum { BATCH_ROWS = 65536 };
 
@@ -127,75 +126,6 @@ bl_status bl_open_file_read(const bl_open_file *f, const bl_projection *p, size_
   bl_stream_release(&s);
   bl_free(f->env->t->ctx, c.positions);
   return st;
-}
-
-/* ---- pruning of row groups ---- */
-
-typedef struct group_stats {
-  const bl_open_file *f;
-  const bl_projection *p;
-  size_t group;
-} group_stats;
-
-static bool leaf_stats(const group_stats *g, const bl_field *f, int32_t leaf, bl_stats *out) {
-  bl_data_stats s;
-  if (!g->f->reader->stats || !g->f->reader->stats(g->f->reader, g->group, leaf, &s)) return false;
-  bool is_float = f->type.kind == BL_FLOAT || f->type.kind == BL_DOUBLE;
-  *out = (bl_stats){.rows = g->f->meta->groups[g->group].rows,
-                    .nulls = s.nulls < 0 ? BL_NONE : s.nulls,
-                    .nans = is_float ? BL_NONE : 0};
-  out->has_lower = s.lower && bl_value_from_bytes(&f->type, (bl_str){s.lower, s.lower_size}, &out->lower);
-  out->has_upper = s.upper && bl_value_from_bytes(&f->type, (bl_str){s.upper, s.upper_size}, &out->upper);
-  return true;
-}
-
-/* Resolved lineage over one group: stored values, and the inherited ones where nulls are (R5). */
-static bool lineage_stats(const group_stats *g, const bl_field *f, bl_stats *out) {
-  const bl_file_facts *facts = &g->f->facts;
-  const bl_data_group *group = &g->f->meta->groups[g->group];
-  int64_t lo = facts->data_sequence_number, hi = lo;
-  if (f->id == BL_ID_ROW_ID) {
-    lo = facts->file->first_row_id + group->first_row;
-    hi = lo + (group->rows > 0 ? group->rows - 1 : 0);
-  }
-  int32_t leaf = bl_projection_stored_leaf(g->f->meta, f->id);
-  if (leaf >= 0) {
-    if (!leaf_stats(g, f, leaf, out) || out->nulls == BL_NONE) return false;
-    if (out->nulls < out->rows) {
-      if (!out->has_lower || !out->has_upper || out->lower.u.i > out->upper.u.i) return false;
-      if (out->nulls == 0 || out->lower.u.i < lo) lo = out->lower.u.i;
-      if (out->nulls == 0 || out->upper.u.i > hi) hi = out->upper.u.i;
-    }
-  }
-  *out = (bl_stats){.rows = group->rows, .has_lower = true, .has_upper = true, .all_same = lo == hi};
-  out->lower = (bl_value){.kind = f->type.kind, .u.i = lo};
-  out->upper = (bl_value){.kind = f->type.kind, .u.i = hi};
-  return true;
-}
-
-static bool stats_of(void *user, const bl_field *f, bl_stats *out) {
-  const group_stats *g = user;
-  const bl_data_group *group = &g->f->meta->groups[g->group];
-  bool lineage = f->id == BL_ID_ROW_ID || f->id == BL_ID_LAST_UPDATED;
-  if (lineage && g->f->facts.file->first_row_id != BL_NONE) return lineage_stats(g, f, out);
-  if (f->id == BL_ID_POS) {
-    *out = (bl_stats){.rows = group->rows, .has_lower = true, .has_upper = true};
-    out->lower = (bl_value){.kind = BL_LONG, .u.i = group->first_row};
-    out->upper = (bl_value){.kind = BL_LONG, .u.i = group->first_row + (group->rows > 0 ? group->rows - 1 : 0)};
-    return true;
-  }
-  if (lineage || f->id > BL_ID_FIRST_RESERVED) {
-    bl_manifest_entry e = *g->f->entry;
-    e.file.record_count = group->rows;
-    return bl_meta_stats(&e, f, out);
-  }
-  int32_t leaf = bl_projection_leaf_of(g->p, f->id);
-  return leaf >= 0 && leaf_stats(g, f, leaf, out);
-}
-
-bool bl_open_file_may_match(const bl_open_file *f, const bl_projection *p, const bl_expr *filter, size_t group) {
-  group_stats g = {f, p, group};
-  return bl_expr_may_match(filter, stats_of, &g);
 }
 
 bl_status bl_ranges_of(bl_ctx *ctx, const uint8_t *keep, int64_t n, bl_row_range **out, size_t *n_out, bl_error *err) {

@@ -46,6 +46,11 @@ bl_status bl_open_file_read(const bl_open_file *f, const bl_projection *p, size_
  * the filter's columns. */
 bool bl_open_file_may_match(const bl_open_file *f, const bl_projection *p, const bl_expr *filter, size_t group);
 
+/* Rows of a group (ranges counted from its first row) outside of which no page holds a matching row, by the column
+ * index; *n = SIZE_MAX: nothing is known, all rows. *out is allocated (bl_free). */
+bl_status bl_open_file_pages(const bl_open_file *f, const bl_projection *p, const bl_expr *filter, size_t group,
+                             bl_row_range **out, size_t *n, bl_error *err) BL_CHECKED;
+
 /* Row ranges of the ones in keep[0..n). *out is allocated (bl_free); *n_out of them. */
 bl_status bl_ranges_of(bl_ctx *ctx, const uint8_t *keep, int64_t n, bl_row_range **out, size_t *n_out,
                        bl_error *err) BL_CHECKED;

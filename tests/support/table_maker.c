@@ -26,7 +26,7 @@ struct maker {
   bl_metadata *old_md[4];
   size_t n_old_md;
   int64_t last_sequence, last_snapshot, next_row_id, written;
-  int64_t last_partition_id;
+  int64_t page_rows;
   bl_manifest_file *list; /* of the last commit */
   size_t n_list;
 };
@@ -286,7 +286,7 @@ static void parquet_begin(parquet_file *f, maker *m, const bl_type *type) {
   *f = (parquet_file){.m = m, .type = type};
   bl_buf_init(&f->bytes, m->ctx, BL_BUF_MAX);
   bl_sink sink = {.write = append, .user = &f->bytes};
-  bl_parquet_options o = {.group_bytes = 1}; /* a group a batch */
+  bl_parquet_options o = {.group_bytes = 1 /* a group a batch */, .page_rows = m->page_rows};
   test_ok(bl_aschema_of_struct(m->ctx, type, &f->schema, &err), &err);
   test_ok(bl_builder_new(m->ctx, &f->schema, &f->rows, &err), &err);
   test_ok(bl_arrow_parquet_writer_with(m->ctx, &sink, &f->schema, &o, &f->writer, &err), &err);
@@ -300,24 +300,29 @@ static void parquet_flush(parquet_file *f) {
   test_ok(bl_arrow_writer_write(f->writer, &batch, &err), &err);
 }
 
-static bl_data_file *parquet_end(parquet_file *f, const char *name, bl_file_content content) {
-  bl_error err = BL_ERROR_INIT;
-  maker *m = f->m;
-  parquet_flush(f);
-  test_ok(bl_arrow_writer_finish(f->writer, &err), &err);
-  test_ok(bl_buf_ok(&f->bytes, &err), &err);
-  maker_put(m, name, f->bytes.p, f->bytes.n);
+static bl_data_file *file_of(maker *m, const char *name, bl_file_content content, const void *p, size_t n,
+                             int64_t rows) {
+  maker_put(m, name, p, n);
   bl_data_file *d = bl_arena_calloc(m->arena, 1, sizeof *d);
   assert_non_null(d);
   *d = (bl_data_file){.content = content,
                       .format = BL_FORMAT_PARQUET,
                       .path = bl_str_of(maker_path(m, name)),
-                      .record_count = f->n,
-                      .file_size = (int64_t)f->bytes.n,
+                      .record_count = rows,
+                      .file_size = (int64_t)n,
                       .sort_order_id = -1,
                       .first_row_id = BL_NONE,
                       .content_offset = BL_NONE,
                       .content_size = BL_NONE};
+  return d;
+}
+
+static bl_data_file *parquet_end(parquet_file *f, const char *name, bl_file_content content) {
+  bl_error err = BL_ERROR_INIT;
+  parquet_flush(f);
+  test_ok(bl_arrow_writer_finish(f->writer, &err), &err);
+  test_ok(bl_buf_ok(&f->bytes, &err), &err);
+  bl_data_file *d = file_of(f->m, name, content, f->bytes.p, f->bytes.n, f->n);
   bl_builder_free(f->rows);
   bl_aschema_release(&f->schema);
   bl_buf_free(&f->bytes);
@@ -357,6 +362,15 @@ static bl_data_file *write_rows(maker *m, const char *name, bl_file_content cont
 
 bl_data_file *maker_data(maker *m, const char *name, const char *fields, const char *rows, int64_t group_rows) {
   return write_rows(m, name, BL_FILE_DATA, fields, rows, group_rows);
+}
+
+bl_data_file *maker_foreign(maker *m, const char *name, const void *p, size_t n, int64_t rows) {
+  maker_metadata(m);
+  return file_of(m, name, BL_FILE_DATA, p, n, rows);
+}
+
+void maker_page_rows(maker *m, int64_t rows) {
+  m->page_rows = rows;
 }
 
 bl_data_file *maker_batches(maker *m, const char *name, struct ArrowArray *batches, size_t n) {

@@ -43,6 +43,10 @@ enum { MAKER_NO_ID = 900000, MAKER_NO_ID_END = 1000000 };
 bl_data_file *maker_data(maker *m, const char *name, const char *fields, const char *rows, int64_t group_rows);
 /* A file of batches, a row group each, of the current schema's columns; the batches are consumed. */
 bl_data_file *maker_batches(maker *m, const char *name, struct ArrowArray *batches, size_t n);
+/* A Parquet file that was made elsewhere. */
+bl_data_file *maker_foreign(maker *m, const char *name, const void *p, size_t n, int64_t rows);
+/* Rows a page of what is written from here on; 0: the writer's own number. */
+void maker_page_rows(maker *m, int64_t rows);
 /* The partition tuple, as JSON values in an array. */
 void maker_partition(maker *m, bl_data_file *f, int spec_id, const char *tuple);
 /* Counts and bounds of a column; bounds are JSON values or NULL. */

@@ -165,6 +165,7 @@ static void make_table(world *w, made_table *t) {
   t->m = maker_new(t->ctx, 3, fields);
   free(fields);
   maker_spec(t->m, 0, "[{\"source-id\":18,\"field-id\":1000,\"name\":\"b\",\"transform\":\"identity\"}]");
+  maker_page_rows(t->m, rnd_in(w, 0, 5));
   maker_entry es[FILES];
   size_t n_files = (size_t)rnd_in(w, 1, FILES);
   int64_t id = 0;
