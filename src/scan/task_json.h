@@ -1,0 +1,54 @@
+/* task_json.h: plans and tasks as JSON (docs/formats/task-json.md). A task holds all that a process needs to read one
+ * file: a table metadata document without snapshots, the path maps, the entries of the file and of its deletes. */
+#ifndef BL_SCAN_TASK_JSON_H
+#define BL_SCAN_TASK_JSON_H
+
+#include "format/json.h"
+#include "scan/open_file.h"
+#include "scan/plan.h"
+#include "scan/scan_private.h"
+
+/* A manifest entry (data or delete file), without column metrics; NULL = no memory. */
+bl_json *bl_entry_to_json(bl_arena *a, const bl_metadata *md, const bl_manifest_entry *e);
+bl_status bl_entry_from_json(bl_arena *a, const bl_metadata *md, const bl_json *v, bl_manifest_entry *out,
+                             bl_error *err) BL_CHECKED;
+/* "deletes": [entries]: vector, position, equality. */
+bl_json *bl_deletes_to_json(bl_arena *a, const bl_metadata *md, const bl_file_deletes *d);
+bl_status bl_deletes_from_json(bl_arena *a, const bl_metadata *md, const bl_json *array, bl_file_deletes *out,
+                               bl_error *err) BL_CHECKED;
+
+/* The head of a task: "bergline-task", "kind", "table", "path-maps", "schema-id", "columns" (dotted names), "where".
+ * snapshots: keep them in the metadata (for _last_updated_at and commit columns). */
+typedef struct bl_task_head {
+  const char *kind;
+  const bl_schema *schema;
+  const bl_type *wanted;
+  const bl_expr *where; /* NULL */
+  bool snapshots;
+} bl_task_head;
+bl_json *bl_task_new(bl_arena *a, const bl_table *t, const bl_task_head *h);
+
+/* A task that was read: its table, made of the document in it. */
+typedef struct bl_task {
+  bl_arena *arena;
+  bl_table *table;
+  const bl_json *json;
+  bl_str kind;
+  const bl_schema *schema;
+  const char **columns;
+  size_t n_columns;
+  const char *where; /* NULL */
+} bl_task;
+bl_status bl_task_parse(bl_ctx *ctx, const char *json, size_t n, const bl_table_options *o, bl_task *out,
+                        bl_error *err) BL_CHECKED;
+void bl_task_dispose(bl_task *t);
+
+/* "counts" of a plan; text of a document: *out is freed by bl_text_free. */
+bl_json *bl_counts_to_json(bl_arena *a, const bl_plan_counts *c);
+bl_status bl_json_text(bl_ctx *ctx, const bl_json *v, char **out, bl_error *err) BL_CHECKED;
+/* Row groups and stored lineage columns of a file, by its footer: "row-groups", "stores-row-id", "stores-last-updated".
+ */
+bl_status bl_footer_to_json(bl_arena *a, const bl_reading *env, const bl_manifest_entry *e, bl_json *task,
+                            bl_error *err) BL_CHECKED;
+
+#endif
