@@ -2,6 +2,7 @@
 #ifndef BL_EDGE_ARROW_PARQUET_FILE_H
 #define BL_EDGE_ARROW_PARQUET_FILE_H
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <parquet/bloom_filter.h>
+#include <parquet/column_reader.h>
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
 #include <parquet/page_index.h>
@@ -87,7 +89,8 @@ struct KeptPages {
 struct PagePlan {
   std::vector<Span> spans; /* of the file */
   std::vector<KeptPages> kept;
-  bool checked = false; /* `kept` came from the file's index: pages must hold what it says */
+  bool checked = false;    /* `kept` came from the file's index: pages must hold what it says */
+  bool look_ahead = false; /* no index: `kept` grows as pages are found, those without wanted rows are not unpacked */
 };
 /* All pages of the chunk. */
 PagePlan whole_chunk(const ParquetFile &file, const parquet::ColumnChunkMetaData &chunk, int64_t rows);
@@ -112,6 +115,25 @@ PagePlan plan_pages(PageIndex &index, int32_t leaf, const parquet::ColumnChunkMe
                     const std::vector<bl_row_range> &ranges);
 std::unique_ptr<parquet::PageReader> open_pages(const ParquetFile &file, size_t group, int32_t leaf,
                                                 const PagePlan &plan);
+
+/* Page after page of a flat leaf, dropping those without wanted rows before they are unpacked. */
+class LookAhead final : public parquet::PageReader {
+public:
+  LookAhead(std::unique_ptr<parquet::PageReader> pages, std::vector<bl_row_range> ranges, std::vector<KeptPages> *kept);
+  std::shared_ptr<parquet::Page> NextPage() override;
+  void set_max_page_header_size(uint32_t size) override { pages_->set_max_page_header_size(size); }
+  /* Find the next page with wanted rows, which `kept` then ends with. The page before must be done with. */
+  bool find();
+
+private:
+  bool unwanted(int64_t rows);
+  std::unique_ptr<parquet::PageReader> pages_;
+  std::vector<bl_row_range> ranges_;
+  std::vector<KeptPages> *kept_;
+  std::deque<std::shared_ptr<parquet::Page>> found_;
+  size_t range_ = 0;
+  int64_t row_ = 0;
+};
 
 /* ---- parquet_read.cc ---- */
 void parquet_read(const std::shared_ptr<ParquetFile> &file, size_t group, const int32_t *leaves, size_t n_leaves,

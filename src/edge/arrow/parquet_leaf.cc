@@ -118,13 +118,20 @@ void clear_nulls(Buffer *values, int64_t width, int64_t n, const uint8_t *valid)
 
 } // namespace
 
-Leaf::Leaf(std::shared_ptr<ParquetFile> file, size_t group, int32_t leaf, PagePlan plan)
+Leaf::Leaf(std::shared_ptr<ParquetFile> file, size_t group, int32_t leaf, PagePlan plan,
+           const std::vector<bl_row_range> &ranges)
     : file_(std::move(file)), group_(group), leaf_(leaf), node_(file_->tree.leaf_node[static_cast<size_t>(leaf)]),
       plan_(std::move(plan)), type_(leaf_type(file_->tree.at(node_))) {
   const parquet::ColumnDescriptor *descr = file_->footer->schema()->Column(leaf);
   reader_ = parquet::internal::RecordReader::Make(descr, parquet::internal::LevelInfo::ComputeLevelInfo(descr),
                                                   arrow::default_memory_pool());
-  reader_->SetPageReader(open_pages(*file_, group, leaf, plan_));
+  auto pages = open_pages(*file_, group, leaf, plan_);
+  if (plan_.look_ahead) {
+    auto ahead = std::make_unique<LookAhead>(std::move(pages), ranges, &plan_.kept);
+    ahead_ = ahead.get();
+    pages = std::move(ahead);
+  }
+  reader_->SetPageReader(std::move(pages));
 }
 
 void Leaf::begin(int64_t rows) {
@@ -132,20 +139,32 @@ void Leaf::begin(int64_t rows) {
   reader_->Reserve(rows);
 }
 
+void Leaf::skip(int64_t rows, int64_t row) {
+  if (rows > 0 && reader_->SkipRecords(rows) != rows)
+    damaged(leaf_where(*file_, group_, leaf_) + ": ends before row " + std::to_string(row));
+  place_ += rows;
+}
+
+bool Leaf::covered(int64_t row) const {
+  return !plan_.kept.empty() && row < plan_.kept.back().row + plan_.kept.back().rows;
+}
+
 /* Where a row stands among those of the pages that are read. Rows come in ascending order. */
 int64_t Leaf::place_of(int64_t row) {
+  while (ahead_ && !covered(row)) {
+    if (!plan_.kept.empty()) skip(plan_.kept.back().at + plan_.kept.back().rows - place_, row);
+    if (!ahead_->find()) damaged(leaf_where(*file_, group_, leaf_) + ": ends before row " + std::to_string(row));
+  }
   while (kept_ + 1 < plan_.kept.size() && plan_.kept[kept_ + 1].row <= row) kept_++;
   const KeptPages &k = plan_.kept[kept_];
   return k.at + (row - k.row);
 }
 
 void Leaf::take(int64_t begin, int64_t end) {
-  int64_t at = place_of(begin), want = end - begin;
-  if (at > place_ && reader_->SkipRecords(at - place_) != at - place_)
-    damaged(leaf_where(*file_, group_, leaf_) + ": ends before row " + std::to_string(begin));
-  if (reader_->ReadRecords(want) != want)
+  skip(place_of(begin) - place_, begin);
+  if (reader_->ReadRecords(end - begin) != end - begin)
     damaged(leaf_where(*file_, group_, leaf_) + ": ends before row " + std::to_string(end));
-  place_ = at + want;
+  place_ += end - begin;
 }
 
 std::shared_ptr<ArrayData> Leaf::finish() {

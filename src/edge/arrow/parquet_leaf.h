@@ -15,7 +15,11 @@ namespace bl {
  * begin(). */
 class Leaf {
 public:
-  Leaf(std::shared_ptr<ParquetFile> file, size_t group, int32_t leaf, PagePlan plan);
+  /* ranges: all rows that will ever be taken. */
+  Leaf(std::shared_ptr<ParquetFile> file, size_t group, int32_t leaf, PagePlan plan,
+       const std::vector<bl_row_range> &ranges);
+  Leaf(const Leaf &) = delete; /* the page reader points into plan_ */
+  Leaf &operator=(const Leaf &) = delete;
 
   void begin(int64_t rows);
   void take(int64_t begin, int64_t end);
@@ -29,6 +33,8 @@ public:
 
 private:
   int64_t place_of(int64_t row);
+  bool covered(int64_t row) const;
+  void skip(int64_t rows, int64_t row);
   std::shared_ptr<arrow::ArrayData> finish_values();
   std::shared_ptr<arrow::ArrayData> finish_bytes();
 
@@ -39,6 +45,7 @@ private:
   size_t kept_ = 0;   /* index into plan_.kept */
   int64_t place_ = 0; /* in the rows of the pages that are read */
   std::shared_ptr<arrow::DataType> type_;
+  LookAhead *ahead_ = nullptr; /* inside reader_ */
   std::shared_ptr<parquet::internal::RecordReader> reader_;
 };
 

@@ -217,7 +217,7 @@ private:
                 " values where the row group has " + std::to_string(rows) + " rows");
       if (!chunk->file_path().empty()) unsupported(leaf_where(*file_, group_, leaf) + ": lies in another file");
       auto plan = all ? whole_chunk(*file_, *chunk, rows) : plan_pages(index, leaf, *chunk, ranges_);
-      leaves_.push_back(std::make_unique<Leaf>(file_, group_, leaf, std::move(plan)));
+      leaves_.push_back(std::make_unique<Leaf>(file_, group_, leaf, std::move(plan), ranges_));
       bytes = std::max(bytes, chunk->total_uncompressed_size());
     }
     if (bytes / rows > kMaxBatchBytes / batch_rows_)

@@ -3,6 +3,7 @@
  * read must then hold the rows that it promised. */
 #include <algorithm>
 
+#include <parquet/column_page.h>
 #include <parquet/column_reader.h>
 
 #include "guard.h"
@@ -102,7 +103,12 @@ PagePlan plan_pages(PageIndex &index, int32_t leaf, const parquet::ColumnChunkMe
   int64_t rows = index.file.groups[index.group].rows;
   PagePlan all = whole_chunk(index.file, chunk, rows);
   auto pages = index.locations(leaf, chunk);
-  if (pages.empty()) return all;
+  if (pages.empty()) {
+    /* pages of an encrypted column are numbered by those that were unpacked */
+    all.look_ahead = !index.file.encrypted && index.file.footer->schema()->Column(leaf)->max_repetition_level() == 0;
+    if (all.look_ahead) all.kept.clear();
+    return all;
+  }
   PagePlan plan;
   plan.checked = true;
   add_span(&plan.spans, all.spans[0].offset, pages[0].offset - all.spans[0].offset); /* the dictionary */
@@ -139,6 +145,47 @@ std::unique_ptr<parquet::PageReader> open_pages(const ParquetFile &file, size_t 
     return false;
   });
   return pages;
+}
+
+LookAhead::LookAhead(std::unique_ptr<parquet::PageReader> pages, std::vector<bl_row_range> ranges,
+                     std::vector<KeptPages> *kept)
+    : pages_(std::move(pages)), ranges_(std::move(ranges)), kept_(kept) {
+  pages_->set_data_page_filter([this](const parquet::DataPageStats &page) {
+    return unwanted(page.num_rows ? *page.num_rows : page.num_values);
+  });
+}
+
+bool LookAhead::unwanted(int64_t rows) {
+  int64_t begin = row_, end = row_ + rows;
+  if (rows == 0) return true; /* a reader takes it for the end */
+  row_ = end;
+  while (range_ < ranges_.size() && ranges_[range_].end <= begin) range_++;
+  if (range_ == ranges_.size() || ranges_[range_].begin >= end) return true;
+  int64_t at = kept_->empty() ? 0 : kept_->back().at + kept_->back().rows;
+  kept_->push_back({begin, rows, at});
+  return false;
+}
+
+std::shared_ptr<parquet::Page> LookAhead::NextPage() {
+  if (found_.empty()) find();
+  if (found_.empty()) return nullptr;
+  auto page = std::move(found_.front());
+  found_.pop_front();
+  return page;
+}
+
+/* A page lives until the next one is asked for: a dictionary on the way is copied. */
+bool LookAhead::find() {
+  while (auto page = pages_->NextPage()) {
+    if (page->type() != parquet::PageType::DICTIONARY_PAGE) {
+      found_.push_back(std::move(page));
+      return true;
+    }
+    const auto &d = static_cast<const parquet::DictionaryPage &>(*page);
+    std::shared_ptr<arrow::Buffer> copy = ok(d.buffer()->CopySlice(0, d.size()));
+    found_.push_back(std::make_shared<parquet::DictionaryPage>(copy, d.num_values(), d.encoding(), d.is_sorted()));
+  }
+  return false;
 }
 
 } // namespace bl
