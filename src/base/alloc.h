@@ -47,6 +47,7 @@ void bl_log(bl_ctx *ctx, bl_log_level level, const char *fmt, ...) BL_PRINTF(3, 
 /* BL_CANCELLED where the callback asks for it. Thread-safe. */
 bl_status bl_progress(bl_ctx *ctx, const char *what, int64_t done, int64_t total, bl_error *err);
 int64_t bl_now_ms(bl_ctx *ctx);
+void bl_sleep_ms(bl_ctx *ctx, int64_t ms);
 void bl_random(bl_ctx *ctx, void *out, size_t n);
 
 /* Checked sums: false on overflow. */

@@ -194,6 +194,13 @@ int64_t bl_now_ms(bl_ctx *ctx) {
   return ctx->o.now_ms(ctx->o.user);
 }
 
+void bl_sleep_ms(bl_ctx *ctx, int64_t ms) {
+  struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+  (void)ctx;
+  while (ms > 0 && nanosleep(&t, &t) != 0 && errno == EINTR) {
+  }
+}
+
 void bl_random(bl_ctx *ctx, void *out, size_t n) {
   if (n) ctx->o.random(ctx->o.user, out, n);
 }

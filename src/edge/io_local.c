@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -359,7 +360,72 @@ static bl_status local_remove(bl_io *base, const char *path, bl_error *err) {
   (void)base;
   const char *p;
   BL_TRY(local_path(path, &p, err));
-  return unlink(p) == 0 ? BL_OK : read_error(err, "cannot remove", path, errno);
+  if (unlink(p) == 0 || (errno == EISDIR && rmdir(p) == 0)) return BL_OK;
+  return read_error(err, "cannot remove", path, errno);
+}
+
+/* ---- locks ---- */
+
+typedef struct local_lock {
+  bl_io_lock lock;
+  bl_ctx *ctx;
+  int fd;
+  char path[];
+} local_lock;
+
+/* The file goes while it is locked: whoever opened it meanwhile sees that it is no longer the one of that name. */
+static void local_unlock(bl_io_lock *base) {
+  local_lock *l = (local_lock *)base;
+  unlink(l->path);
+  close(l->fd);
+  bl_free(l->ctx, l);
+}
+
+static bool is_still_there(const char *path, int fd) {
+  struct stat mine, named;
+  return fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
+}
+
+/* One try; *fd -1: another holds it. */
+static bl_status try_lock(const char *path, int *fd, bl_error *err) {
+  *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (*fd < 0) return io_error(err, "cannot create the lock file", path, errno);
+  int failed = flock(*fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  if (!failed && is_still_there(path, *fd)) return BL_OK;
+  close(*fd);
+  *fd = -1;
+  return failed && failed != EWOULDBLOCK && failed != EINTR ? io_error(err, "cannot lock", path, failed) : BL_OK;
+}
+
+static bl_status wait_for_lock(local_lock *l, int64_t wait_ms, bl_error *err) {
+  enum { STEP_MS = 2 };
+  for (int64_t waited = 0;; waited += STEP_MS) {
+    BL_TRY(try_lock(l->path, &l->fd, err));
+    if (l->fd >= 0) return BL_OK;
+    if (waited >= wait_ms)
+      return bl_fail(err, BL_CONFLICT, "cannot lock: %s: another has held it for %lld ms", l->path, (long long)wait_ms);
+    bl_sleep_ms(l->ctx, STEP_MS);
+  }
+}
+
+static bl_status local_lock_path(bl_io *base, const char *path, int64_t wait_ms, bl_io_lock **out, bl_error *err) {
+  local_io *io = (local_io *)base;
+  const char *p;
+  *out = NULL;
+  BL_TRY(local_path(path, &p, err));
+  size_t n = strlen(p);
+  local_lock *l = bl_alloc(io->ctx, sizeof *l + n + 1, 1);
+  if (!l) return bl_nomem(err);
+  *l = (local_lock){.lock = {local_unlock}, .ctx = io->ctx, .fd = -1};
+  memcpy(l->path, p, n + 1);
+  bl_status st = make_folders(l->path, err);
+  if (st == BL_OK) st = wait_for_lock(l, wait_ms, err);
+  if (st != BL_OK) {
+    bl_free(io->ctx, l);
+    return st;
+  }
+  *out = &l->lock;
+  return BL_OK;
 }
 
 static void local_free(bl_io *base) {
@@ -378,6 +444,7 @@ bl_status bl_io_local_new(bl_ctx *ctx, bl_io **out, bl_error *err) {
                           .list = local_list,
                           .open_output = local_open_output,
                           .remove = local_remove,
+                          .lock = local_lock_path,
                           .free = local_free},
                    .ctx = ctx};
   *out = &io->io;

@@ -79,4 +79,11 @@ typedef struct bl_manifest_entry {
 const bl_column_metrics *bl_data_file_metrics(const bl_data_file *f, int32_t field_id); /* NULL */
 const char *bl_file_format_name(bl_file_format f);                                      /* "PARQUET" … */
 
+/* Deep copies into an arena; every field goes along. BL_NOMEM. */
+bl_status bl_data_file_copy(bl_arena *a, const bl_data_file *f, bl_data_file *out, bl_error *err) BL_CHECKED;
+bl_status bl_manifest_entry_copy(bl_arena *a, const bl_manifest_entry *e, bl_manifest_entry *out,
+                                 bl_error *err) BL_CHECKED;
+bl_status bl_manifest_file_copy(bl_arena *a, const bl_manifest_file *m, bl_manifest_file *out,
+                                bl_error *err) BL_CHECKED;
+
 #endif

@@ -89,8 +89,7 @@ static bl_status open_path(opening *w, bl_error *err) {
 
 /* ---- by catalog ---- */
 
-/* "a.b.name" in pieces: levels and name, in arena a. */
-static bl_status split_name(bl_arena *a, const char *text, bl_table_name *out, bl_error *err) {
+bl_status bl_table_name_parse(bl_arena *a, const char *text, bl_table_name *out, bl_error *err) {
   bl_str copy = bl_arena_str(a, bl_str_of(text));
   const char **levels = bl_arena_alloc(a, copy.n + 1, sizeof *levels);
   if (!copy.p || !levels) return bl_nomem(err);
@@ -149,7 +148,7 @@ static bl_status open_through(opening *w, const bl_catalog_driver *driver, const
 
 static bl_status open_in_catalog(opening *w, bl_arena *a, const bl_catalog_options *c, bl_error *err) {
   bl_table_name name;
-  BL_TRY(split_name(a, w->address, &name, err));
+  BL_TRY(bl_table_name_parse(a, w->address, &name, err));
   const bl_catalog_driver *driver = find_driver(w->drivers, c);
   if (driver) return open_through(w, driver, c, &name, err);
   bool folders = c->type ? strcmp(c->type, "hadoop") == 0 : !c->uri;
@@ -238,5 +237,41 @@ done:
   if (w.io) w.io->free(w.io);
   bl_table_free(w.table);
   bl_drivers_dispose(&own);
+  return st;
+}
+
+/* ---- again ---- */
+
+static bl_status refresh_in_catalog(opening *w, const bl_table *t, bl_error *err) {
+  bl_arena *a = NULL;
+  bl_table_name name;
+  BL_TRY(bl_arena_new(w->ctx, &a, err));
+  bl_status st = bl_table_name_parse(a, t->catalog_table, &name, err);
+  if (st == BL_OK) st = t->catalog->load(t->catalog, &name, visit_table, w, err);
+  if (st == BL_OK) {
+    w->table->catalog = t->catalog;
+    w->table->catalog_table = bl_strdup(w->ctx, t->catalog_table);
+    if (!w->table->catalog_table) st = bl_nomem(err);
+  }
+  bl_arena_free(a);
+  return st;
+}
+
+bl_status bl_table_refresh(const bl_table *t, bl_table **out, bl_error *err) {
+  const bl_table_options o = {.path_maps = (const char *const *)t->path_maps, .n_path_maps = t->n_path_maps};
+  opening w = {.ctx = t->ctx, .address = t->name, .o = &o, .drivers = t->drivers};
+  bl_status st;
+  *out = NULL;
+  if (t->read_only)
+    return bl_fail(err, BL_USAGE, "%s is one version of a table: name the table itself to work on the newest", t->name);
+  BL_GO(make_io(&w, err));
+  st = t->catalog ? refresh_in_catalog(&w, t, err) : open_folder(&w, t->folder, err);
+  if (w.table) w.table->shares_catalog = true;
+  if (st != BL_OK) goto done;
+  *out = w.table;
+  w.table = NULL;
+done:
+  if (w.io) w.io->free(w.io);
+  bl_table_free(w.table);
   return st;
 }

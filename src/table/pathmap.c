@@ -154,6 +154,16 @@ static bl_status map_remove(bl_io *base, const char *path, bl_error *err) {
   return st;
 }
 
+static bl_status map_lock(bl_io *base, const char *path, int64_t wait_ms, bl_io_lock **out, bl_error *err) {
+  pathmap_io *io = (pathmap_io *)base;
+  char *real;
+  *out = NULL;
+  BL_TRY(mapped(io, path, &real, err));
+  bl_status st = explain(io->below->lock(io->below, real, wait_ms, out, err), path, real, err);
+  bl_free(io->ctx, real);
+  return st;
+}
+
 static void map_free(bl_io *base) {
   pathmap_io *io = (pathmap_io *)base;
   for (size_t i = 0; i < io->n; i++) {
@@ -195,6 +205,7 @@ bl_status bl_io_pathmap_new(bl_ctx *ctx, bl_io *below, bool owned, const bl_path
                    .list = map_list,
                    .open_output = below->open_output ? map_open_output : NULL,
                    .remove = below->remove ? map_remove : NULL,
+                   .lock = below->lock ? map_lock : NULL,
                    .free = map_free};
   io->ctx = ctx, io->below = below;
   bl_status st = BL_OK;

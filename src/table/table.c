@@ -50,6 +50,15 @@ static bl_status make_io(bl_table *t, const char *folder, bl_path_map *maps, siz
   return BL_OK;
 }
 
+static bl_status copy_maps(bl_table *t, const bl_table_options *o, bl_error *err) {
+  if (!o || !o->n_path_maps) return BL_OK;
+  t->path_maps = bl_calloc(t->ctx, o->n_path_maps, sizeof *t->path_maps);
+  if (!t->path_maps) return bl_nomem(err);
+  for (; t->n_path_maps < o->n_path_maps; t->n_path_maps++)
+    if (!(t->path_maps[t->n_path_maps] = bl_strdup(t->ctx, o->path_maps[t->n_path_maps]))) return bl_nomem(err);
+  return BL_OK;
+}
+
 static bl_status copy_text(bl_ctx *ctx, const char *s, char **out, bl_error *err) {
   *out = bl_strdup(ctx, s);
   return *out ? BL_OK : bl_nomem(err);
@@ -67,6 +76,8 @@ bl_status bl_table_load(bl_ctx *ctx, const bl_drivers *drivers, const bl_table_s
   t->form = src->form, t->read_only = src->read_only, t->version = src->version;
   BL_GO(copy_text(ctx, src->name, &t->name, err));
   BL_GO(copy_text(ctx, src->metadata_path, &t->metadata_path, err));
+  if (src->folder) BL_GO(copy_text(ctx, src->folder, &t->folder, err));
+  BL_GO(copy_maps(t, o, err));
   BL_GO(parse_maps(ctx, o, 1, &maps, &n, err));
   BL_GO(load_metadata(t, maps, n, err));
   BL_GO(make_io(t, src->folder, maps, n, err));
@@ -82,12 +93,15 @@ void bl_table_free(bl_table *t) {
   if (!t) return;
   bl_ctx *ctx = t->ctx;
   if (t->mapped) t->mapped->free(t->mapped);
-  if (t->catalog) t->catalog->free(t->catalog);
+  if (t->catalog && !t->shares_catalog) t->catalog->free(t->catalog);
   bl_metadata_free(t->metadata);
   bl_drivers_dispose(&t->own_drivers);
   bl_free(ctx, t->name);
   bl_free(ctx, t->metadata_path);
   bl_free(ctx, t->root);
+  bl_free(ctx, t->folder);
+  for (size_t i = 0; i < t->n_path_maps; i++) bl_free(ctx, t->path_maps[i]);
+  bl_free(ctx, t->path_maps);
   bl_free(ctx, t->catalog_table);
   bl_free(ctx, t);
 }

@@ -26,8 +26,12 @@ struct bl_table {
   char *root;          /* folder that `location` is mapped to, as the io below takes it; NULL: not mapped */
   int64_t version;     /* N of vN or NNNNN; -1 where the name has none */
   const bl_drivers *drivers;
-  bl_catalog *catalog; /* BL_FORM_CATALOG; owned */
+  bl_catalog *catalog; /* BL_FORM_CATALOG; owned unless it is another handle's */
+  bool shares_catalog; /* catalog and drivers belong to the handle that this one was refreshed from */
   char *catalog_table; /* "ns.name" */
+  char *folder;        /* the table's folder as the io below takes it; NULL: not known */
+  char **path_maps;    /* "FROM=TO", as it was opened with */
+  size_t n_path_maps;
   /* private to table.c and address.c */
   bl_drivers own_drivers;
   bl_io *mapped; /* == io where there are maps */
@@ -45,6 +49,13 @@ typedef struct bl_table_source {
 } bl_table_source;
 bl_status bl_table_load(bl_ctx *ctx, const bl_drivers *drivers, const bl_table_source *src,
                         const bl_table_options *o /* path_maps */, bl_table **out, bl_error *err) BL_CHECKED;
+
+/* The same table at its newest version, by the same catalog and drivers: t must outlive it. BL_NOT_FOUND: it was
+ * dropped meanwhile; BL_USAGE: t is one version (opened by metadata file). */
+bl_status bl_table_refresh(const bl_table *t, bl_table **out, bl_error *err) BL_CHECKED;
+
+/* "a.b.name" in pieces, in arena a. BL_USAGE. */
+bl_status bl_table_name_parse(bl_arena *a, const char *text, bl_table_name *out, bl_error *err) BL_CHECKED;
 
 /* The data format for a file of the table; BL_UNSUPPORTED names it where this build has none. */
 bl_status bl_table_data_format(const bl_table *t, bl_file_format f, const bl_data_format **out,

@@ -4,6 +4,7 @@
 #ifndef BL_WRITE_STAGED_H
 #define BL_WRITE_STAGED_H
 
+#include "base/map.h"
 #include "format/puffin.h"
 #include "model/expr.h"
 #include "scan/delete_index.h"
@@ -40,15 +41,18 @@ typedef struct bl_staged {
   bl_pairs summary; /* additional */
   bl_str *files;
   size_t n_files, cap_files; /* paths written for it: removed when it is given up */
+  bl_map *vector_of;         /* path of a data file -> place in vectors; private */
 } bl_staged;
 
 bl_status bl_staged_new(bl_ctx *ctx, bl_staged **out, bl_error *err) BL_CHECKED;
 void bl_staged_free(bl_staged *s); /* NULL allowed; files stay */
 bl_status bl_staged_add_data(bl_staged *s, const bl_data_file *f /* copied */, bl_error *err) BL_CHECKED;
 bl_status bl_staged_remove(bl_staged *s, const bl_manifest_entry *e /* copied */, bl_error *err) BL_CHECKED;
-/* added and moved are taken over, also on failure. */
+/* added and moved are taken over, also on failure. What is added for one data file twice is united. */
 bl_status bl_staged_vector_add(bl_staged *s, const bl_manifest_entry *e /* copied */, bl_posset *added,
                                bl_posset *moved, bl_error *err) BL_CHECKED;
+/* Into the summary of the snapshot; both are copied. */
+bl_status bl_staged_note(bl_staged *s, const char *key, bl_str value, bl_error *err) BL_CHECKED;
 bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) BL_CHECKED;
 /* Remove what was written (errors are warnings). */
 void bl_staged_discard(bl_staged *s, bl_table *t);

@@ -48,6 +48,12 @@ typedef struct bl_file_info {
   bool is_folder;
 } bl_file_info;
 
+/* Held until unlock, which frees it; a holder that dies lets go. */
+typedef struct bl_io_lock bl_io_lock;
+struct bl_io_lock {
+  void (*unlock)(bl_io_lock *l);
+};
+
 typedef struct bl_io bl_io;
 struct bl_io {
   int version; /* BL_IO_VERSION */
@@ -61,7 +67,10 @@ struct bl_io {
                     void *user, bl_error *err);
   /* may provide (NULL = read-only) */
   bl_status (*open_output)(bl_io *io, const char *path, bool exclusive, bl_output **out, bl_error *err);
-  bl_status (*remove)(bl_io *io, const char *path, bl_error *err); /* BL_NOT_FOUND */
+  bl_status (*remove)(bl_io *io, const char *path, bl_error *err); /* a file, or an empty folder; BL_NOT_FOUND */
+  /* NULL: none. Keep every other thread and process that locks the same path waiting, at most wait_ms; BL_CONFLICT: it
+   * was held all the time. The path is a file of the lock's own, which is gone when nobody holds it. */
+  bl_status (*lock)(bl_io *io, const char *path, int64_t wait_ms, bl_io_lock **out, bl_error *err);
   void (*free)(bl_io *io);
 };
 

@@ -1,0 +1,15 @@
+/* properties.h: table properties as numbers and switches. A value that makes no sense counts
+ * as not set. */
+#ifndef BL_WRITE_PROPERTIES_H
+#define BL_WRITE_PROPERTIES_H
+
+#include "model/metadata.h"
+
+int64_t bl_property_i64(const bl_pairs *p, const char *key, int64_t otherwise);
+bool bl_property_bool(const bl_pairs *p, const char *key, bool otherwise);
+/* serializable where it is not set. prefix: "write.delete" … */
+bool bl_property_is_snapshot_isolation(const bl_pairs *p, const char *prefix);
+/* "KEY=VALUE" split at the first '='; BL_USAGE where there is none or the key is empty. Borrowed. */
+bl_status bl_key_value(const char *text, bl_pair *out, bl_error *err) BL_CHECKED;
+
+#endif

@@ -1,0 +1,121 @@
+/* staged.c: see staged.h. */
+#include "write/staged.h"
+
+bl_status bl_staged_new(bl_ctx *ctx, bl_staged **out, bl_error *err) {
+  *out = NULL;
+  bl_staged *s = bl_calloc(ctx, 1, sizeof *s);
+  if (!s) return bl_nomem(err);
+  s->ctx = ctx;
+  s->operation = BL_STR("append");
+  s->base_snapshot_id = BL_NONE;
+  bl_status st = bl_arena_new(ctx, &s->arena, err);
+  if (st == BL_OK) st = bl_map_new(ctx, &s->vector_of, err);
+  if (st != BL_OK) {
+    bl_staged_free(s);
+    return st;
+  }
+  *out = s;
+  return BL_OK;
+}
+
+void bl_staged_free(bl_staged *s) {
+  if (!s) return;
+  for (size_t i = 0; i < s->n_vectors; i++) {
+    bl_posset_free(s->vectors[i].added);
+    bl_posset_free(s->vectors[i].moved);
+  }
+  bl_map_free(s->vector_of);
+  bl_free(s->ctx, s->data);
+  bl_free(s->ctx, s->removed);
+  bl_free(s->ctx, s->vectors);
+  bl_free(s->ctx, s->files);
+  bl_free(s->ctx, s->summary.items);
+  bl_arena_free(s->arena);
+  bl_free(s->ctx, s);
+}
+
+bl_status bl_staged_add_data(bl_staged *s, const bl_data_file *f, bl_error *err) {
+  BL_TRY(bl_grow(s->ctx, &s->data, &s->cap_data, s->n_data, sizeof *s->data, err));
+  bl_data_file *copy = &s->data[s->n_data];
+  BL_TRY(bl_data_file_copy(s->arena, f, copy, err));
+  copy->first_row_id = BL_NONE; /* W1 */
+  s->n_data++;
+  return BL_OK;
+}
+
+static bl_status copy_entry(bl_staged *s, const bl_manifest_entry *e, const bl_manifest_entry **out, bl_error *err) {
+  bl_manifest_entry *copy = bl_arena_alloc(s->arena, 1, sizeof *copy);
+  if (!copy) return bl_nomem(err);
+  *out = copy;
+  return bl_manifest_entry_copy(s->arena, e, copy, err);
+}
+
+bl_status bl_staged_remove(bl_staged *s, const bl_manifest_entry *e, bl_error *err) {
+  BL_TRY(bl_grow(s->ctx, &s->removed, &s->cap_removed, s->n_removed, sizeof *s->removed, err));
+  BL_TRY(copy_entry(s, e, &s->removed[s->n_removed], err));
+  s->n_removed++;
+  return BL_OK;
+}
+
+static bl_status unite(bl_posset **into, bl_posset **from, bl_error *err) {
+  if (*into && *from) return bl_posset_or(*into, *from, err);
+  if (!*into) {
+    *into = *from;
+    *from = NULL;
+  }
+  return BL_OK;
+}
+
+static bl_status vector_slot(bl_staged *s, const bl_manifest_entry *e, bl_staged_vector **out, bl_error *err) {
+  const size_t *at = bl_map_get(s->vector_of, e->file.path);
+  if (at) {
+    *out = &s->vectors[*at];
+    return BL_OK;
+  }
+  BL_TRY(bl_grow(s->ctx, &s->vectors, &s->cap_vectors, s->n_vectors, sizeof *s->vectors, err));
+  *out = &s->vectors[s->n_vectors];
+  **out = (bl_staged_vector){0};
+  BL_TRY(copy_entry(s, e, &(*out)->data, err));
+  if (!bl_map_put(s->vector_of, (*out)->data->file.path, s->n_vectors, NULL)) return bl_nomem(err);
+  s->n_vectors++;
+  return BL_OK;
+}
+
+bl_status bl_staged_vector_add(bl_staged *s, const bl_manifest_entry *e, bl_posset *added, bl_posset *moved,
+                               bl_error *err) {
+  bl_staged_vector *v = NULL;
+  bl_status st = vector_slot(s, e, &v, err);
+  if (st == BL_OK) st = unite(&v->added, &added, err);
+  if (st == BL_OK) st = unite(&v->moved, &moved, err);
+  bl_posset_free(added);
+  bl_posset_free(moved);
+  return st;
+}
+
+bl_status bl_staged_note(bl_staged *s, const char *key, bl_str value, bl_error *err) {
+  bl_pair *items = bl_resize(s->ctx, s->summary.items, s->summary.n + 1, sizeof *items);
+  if (!items) return bl_nomem(err);
+  s->summary.items = items;
+  bl_pair *p = &items[s->summary.n];
+  *p = (bl_pair){bl_arena_str(s->arena, bl_str_of(key)), bl_arena_str(s->arena, value)};
+  if (!p->key.p || !p->value.p) return bl_nomem(err);
+  s->summary.n++;
+  return BL_OK;
+}
+
+bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) {
+  BL_TRY(bl_grow(s->ctx, &s->files, &s->cap_files, s->n_files, sizeof *s->files, err));
+  s->files[s->n_files] = bl_arena_str(s->arena, path);
+  if (!s->files[s->n_files].p) return bl_nomem(err);
+  s->n_files++;
+  return BL_OK;
+}
+
+void bl_staged_discard(bl_staged *s, bl_table *t) {
+  for (size_t i = 0; i < s->n_files; i++) {
+    bl_error why = BL_ERROR_INIT;
+    bl_status st = t->io->remove ? t->io->remove(t->io, s->files[i].p, &why) : BL_OK;
+    if (st != BL_OK && st != BL_NOT_FOUND) bl_warn(s->ctx, "a file that is not needed stays: %s", why.message);
+  }
+  s->n_files = 0;
+}
