@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 tools/build.sh build || exit 1
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
+sample=$PWD/examples/sample/orders
 passed=0 failed=0
 
 check() { # NAME COMMAND...
@@ -31,7 +32,7 @@ needs_are_met() { # FILE
 example() { # SOURCE
   # shellcheck disable=SC2046
   ${CC:-cc} -std=c11 -Wall -Wextra -Werror "$1" -o "$root/example" $(pkg-config --cflags --libs bergline) &&
-    (cd "$root" && LD_LIBRARY_PATH=$lib ./example </dev/null)
+    (cd "$root" && LD_LIBRARY_PATH=$lib ./example "$sample" </dev/null)
 }
 
 # The prefix is whatever the build folder has; everything inside is found relative to itself.
@@ -51,6 +52,7 @@ if [ -x "$prefix/bin/bergline" ]; then check "bergline --version" "$prefix/bin/b
 for source in examples/*.c; do
   [ -e "$source" ] && check "$source" example "$source"
 done
+check "man pages" test -s "$prefix/share/man/man1/bergline-scan.1" -a -s "$prefix/share/man/man3/bergline.3"
 check "static library" test -s "$lib/libbergline.a"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -41,17 +41,42 @@ typedef struct cli_common {
 
 enum { CLI_TABLE = 1 /* addressing */, CLI_OUTPUT = 2 /* --format, -o */ };
 
+/* ---- pages of the manual ---- */
+
+/* A page as it is written: as text for a terminal, or as roff for man. page.c. */
+typedef struct cli_page {
+  FILE *out;
+  bool roff;
+  bool begun;  /* something is on it */
+  size_t term; /* text: columns for the terms of a list; 0: as many as options need */
+} cli_page;
+
+/* name: "bergline-scan"; section 1. */
+void cli_page_begin(cli_page *p, const char *name);
+void cli_page_section(cli_page *p, const char *title); /* "EXIT STATUS" */
+/* Paragraphs: words are filled to the width, an empty line ends a paragraph, lines that begin with four spaces stay as
+ * they are. Other indentation means nothing. */
+void cli_page_text(cli_page *p, const char *text);
+/* A term ("--at SNAP") and what it means, filled. */
+void cli_page_item(cli_page *p, const char *term, const char *about);
+typedef struct cli_item {
+  const char *term, *about;
+} cli_item;
+/* A list of them, as wide as their terms need. */
+void cli_page_items(cli_page *p, const cli_item *items, size_t n);
+
 /* ---- commands ---- */
 
 typedef struct cli cli;
 
 typedef struct cli_command {
   const char *name;
-  const char *synopsis;    /* "TABLE WHAT [--at SNAP]" */
-  const char *about;       /* one line, no full stop */
-  const char *formats;     /* CLI_OUTPUT: "text|json": the first is the default on a terminal, the second elsewhere */
-  const char *text;        /* paragraphs for help, may be NULL */
-  void (*more)(FILE *out); /* further help, may be NULL */
+  const char *synopsis;      /* "TABLE WHAT [--at SNAP]" */
+  const char *about;         /* one line, no full stop */
+  const char *formats;       /* CLI_OUTPUT: "text|json": the first is the default on a terminal, the second elsewhere */
+  const char *text;          /* paragraphs for help (see cli_page_text), may be NULL */
+  void (*more)(cli_page *p); /* further sections of it, may be NULL */
+  const char *examples;      /* command lines, each indented by four spaces; may be NULL */
   const cli_option *options;
   size_t n_options;
   size_t values_size;     /* of the struct that the options fill */
@@ -109,6 +134,18 @@ int cli_exit_status(bl_status st);
 
 /* help.c */
 void cli_help_all(FILE *out);
-void cli_help_command(const cli_command *c, FILE *out);
+void cli_help_command(const cli_command *c, cli_page *p);
+void cli_help_program(cli_page *p); /* bergline(1) */
+
+/* topics.c: what holds for all commands. */
+typedef struct cli_topic {
+  const char *name;  /* of "help NAME" */
+  const char *title; /* "EXPRESSIONS" */
+  void (*write)(cli_page *p);
+} cli_topic;
+const cli_topic *cli_topics(size_t *n);
+const cli_topic *cli_find_topic(const char *name); /* NULL */
+void cli_topic_write(const cli_topic *t, cli_page *p);
+void cli_exit_statuses(cli_page *p);
 
 #endif

@@ -84,15 +84,37 @@ const cli_command cli_changes = {
     .synopsis = "TABLE [--from SNAP] [--to SNAP] [--net] [--key A,B] [--where EXPR] …",
     .about = "what changed between two snapshots, row by row",
     .formats = "text|ndjson|csv|arrow|parquet",
-    .text = "  The log of a range, oldest snapshot first: INSERT, DELETE, and UPDATE_BEFORE with UPDATE_AFTER right "
-            "behind it. After\n"
-            "  the table's columns (by the schema of --to) come _row_id, _last_updated_sequence_number, _change_type,\n"
-            "  _change_ordinal and _commit_snapshot_id; by name in --columns also _commit_timestamp, "
-            "_commit_sequence_number,\n"
-            "  _changed_columns, _change_basis, _file and _pos. Rows that only moved (compaction, copy-on-write) give "
-            "nothing.\n"
-            "  A range that crosses expired snapshots says so in a warning; see docs/changelog.md for what each row "
-            "means.\n",
+    .text = "Prints the changes of the snapshots after --from up to and with --to, oldest first. A row is known "
+            "by its id: INSERT and DELETE, and for a row whose sequence number differs UPDATE_BEFORE with "
+            "UPDATE_AFTER right behind it, even if no value differs. A row that only moved, by compaction or by "
+            "copy-on-write, gives nothing; nor does one that came and went within a snapshot."
+            "\n\n"
+            "After the table's columns, by the schema of --to, come _row_id, _last_updated_sequence_number, "
+            "_change_type, _change_ordinal (0 for the oldest snapshot of the range) and _commit_snapshot_id. "
+            "Further columns can be named in --columns: _commit_timestamp, _commit_sequence_number, "
+            "_changed_columns (the columns whose values differ between the images), _change_basis (what the event "
+            "rests on: row_id, value, key, equality_delete or gap), _file and _pos."
+            "\n\n"
+            "--net compares the two ends only; they may be any two snapshots of the table. Without it --from must "
+            "be an ancestor of --to."
+            "\n\n"
+            "Rows without an id (versions 1 and 2) are matched by equality of all columns. An equality delete "
+            "ends a row's identity: an upsert that was written with one is DELETE and INSERT, unless --key pairs "
+            "them. --where sees whole rows and keeps an update when either image matches."
+            "\n\n"
+            "Where snapshots inside the range have expired, a warning says so, and the changes over the gap come "
+            "as one step. Without --from, where the oldest history has expired, the oldest snapshot left gives "
+            "all its rows as INSERT."
+            "\n\n"
+            "A compaction is not compared when metadata proves that it kept its promise; --check-replace compares "
+            "every one, and ends with exit status 1 if one lost, invented or altered a row. --on-broken-identity "
+            "fail does so where row identity was broken: by equality deletes, by a replace that lost ids, and, "
+            "with --key, by updates that came as a DELETE and an INSERT.",
+    .examples =
+        "    bergline changes /data/wh/db/orders --from 2026-01-31\n"
+        "    bergline changes /data/wh/db/orders --from ref:synced --net --images after --format parquet -o "
+        "delta.parquet\n"
+        "    bergline changes /data/wh/db/orders --where \"status = 'paid'\" --columns id,status,_commit_timestamp\n",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(changes_values),

@@ -70,10 +70,15 @@ const cli_command cli_history = {
     .synopsis = "TABLE (--row-id N[,N…] | --where EXPR) [--from SNAP] [--to SNAP]",
     .about = "the versions that rows have had",
     .formats = "text|ndjson|csv|arrow|parquet",
-    .text = "  One line a version: INSERT, UPDATE_AFTER, DELETE, ordered by row id, then snapshot, with the columns of "
-            "changes and\n"
-            "  behind them _commit_timestamp, _operation and _engine. A key that was deleted and inserted again shows "
-            "two lives.\n",
+    .text = "One line a version: INSERT, UPDATE_AFTER, DELETE, ordered by row id, then snapshot, with the columns "
+            "of changes and behind them _commit_timestamp, _operation and _engine (what wrote the snapshot, where "
+            "it says so). --where picks the rows of which any version matches, and shows all their versions in "
+            "the range."
+            "\n\n"
+            "A key that was deleted and inserted again is another row, and shows as two lives. Rows without an id "
+            "are shown by their place in the files. An id that never was gives no lines.",
+    .examples = "    bergline history /data/wh/db/orders --row-id 1,19\n"
+                "    bergline history /data/wh/db/orders --where 'id = 2' --columns status\n",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(history_values),

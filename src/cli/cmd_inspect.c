@@ -32,12 +32,15 @@ static bl_status inspect(cli *c, const void *v) {
   return st;
 }
 
-static void list_kinds(FILE *out) {
+static void list_kinds(cli_page *p) {
+  char about[120];
   size_t n;
   const bl_inspect_kind *kinds = bl_inspect_kinds(&n);
-  fputs("\nWHAT\n", out);
-  for (size_t i = 0; i < n; i++)
-    fprintf(out, "  %-22s %s%s\n", kinds[i].name, kinds[i].about, kinds[i].takes_at ? " (--at)" : "");
+  cli_page_section(p, "WHAT");
+  for (size_t i = 0; i < n; i++) {
+    snprintf(about, sizeof about, "%s%s", kinds[i].about, kinds[i].takes_at ? " (--at)" : "");
+    cli_page_item(p, kinds[i].name, about);
+  }
 }
 
 const cli_command cli_inspect = {
@@ -51,6 +54,9 @@ const cli_command cli_inspect = {
             "schema,\n"
             "  spec and properties. row_ids reads the footers of data files, position_deletes delete files.\n",
     .more = list_kinds,
+    .examples = "    bergline inspect /data/wh/db/orders\n"
+                "    bergline inspect /data/wh/db/orders files --at ref:audit\n"
+                "    bergline inspect db.orders row_ids --catalog prod --format json\n",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(inspect_values),

@@ -60,13 +60,24 @@ const cli_command cli_scan = {
     .synopsis = "TABLE [--at SNAP] [--columns A,B.C,…] [--where EXPR] [--lineage] [--limit N]",
     .about = "the live rows of a table, with their lineage",
     .formats = "text|ndjson|csv|arrow|parquet",
-    .text = "  Rows come in list order, entry order, position, after all deletes that apply. --lineage appends _row_id "
-            "and\n"
-            "  _last_updated_sequence_number, inherited where a file does not store them. By name also _file, _pos, "
-            "_spec_id,\n"
-            "  _partition and _last_updated_at (commit time of the last change, null where its snapshot has expired); "
-            "a user\n"
-            "  column of such a name wins it, the metadata column is then reached as meta._row_id.\n",
+    .text = "Rows come in list order, entry order, position, after all deletes that apply; --unordered gives them "
+            "as they are found."
+            "\n\n"
+            "--lineage appends _row_id and _last_updated_sequence_number, with the values that the specification "
+            "gives them: the stored one, else for the id the first_row_id of the data file plus the position of "
+            "the row, for the number the data sequence number of the file. Both are null where the file has no "
+            "first_row_id: tables before version 3, and snapshots from before an upgrade."
+            "\n\n"
+            "In --columns further metadata columns can be named: _file, _pos, _spec_id, _partition and "
+            "_last_updated_at, the commit time of the last change (null where its snapshot has expired). A table "
+            "column of the same name wins; the metadata column is then meta._row_id and the like. b.c gives the "
+            "struct b with the field c only."
+            "\n\n"
+            "--require-lineage ends with exit status 1 at the first row without an id.",
+    .examples = "    bergline scan /data/wh/db/orders --lineage --limit 10\n"
+                "    bergline scan /data/wh/db/orders --at 2026-01-31 --where \"amount > 100 and status = 'paid'\"\n"
+                "    bergline scan /data/wh/db/orders --columns id,_row_id --where '_last_updated_sequence_number > "
+                "41' -o changed.parquet\n",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(scan_values),

@@ -38,7 +38,7 @@ static bl_status run(cli *c, int argc, char **argv, void *values) {
   bl_status st = cli_parse(c, argc, argv, values);
   if (st != BL_OK) return st;
   if (c->common.help) {
-    cli_help_command(c->command, stdout);
+    cli_help_command(c->command, &(cli_page){.out = stdout});
     return BL_OK;
   }
   st = make_ctx(c);
@@ -76,19 +76,25 @@ static int wrong_command(const char *name) {
   return cli_exit_status(st);
 }
 
+static bool is(const char *arg, const char *a, const char *b) {
+  return strcmp(arg, a) == 0 || (b && strcmp(arg, b) == 0);
+}
+
+/* "help", "help NAME"; "help --man NAME" is what the build makes the man pages of. */
 static int help(int argc, char **argv) {
   if (argc == 0) {
     cli_help_all(stdout);
     return 0;
   }
-  const cli_command *c = cli_find_command(argv[0]);
-  if (!c) return wrong_command(argv[0]);
-  cli_help_command(c, stdout);
+  cli_page page = {.out = stdout, .roff = argc > 1 && is(argv[0], "--man", NULL)};
+  const char *name = argv[page.roff];
+  const cli_command *c = cli_find_command(name);
+  const cli_topic *t = cli_find_topic(name);
+  if (c) cli_help_command(c, &page);
+  else if (is(name, "bergline", NULL)) cli_help_program(&page);
+  else if (t) cli_topic_write(t, &page);
+  else return wrong_command(name);
   return 0;
-}
-
-static bool is(const char *arg, const char *a, const char *b) {
-  return strcmp(arg, a) == 0 || (b && strcmp(arg, b) == 0);
 }
 
 int main(int argc, char **argv) {
