@@ -51,4 +51,7 @@ bl_status bl_json_text(bl_ctx *ctx, const bl_json *v, char **out, bl_error *err)
 bl_status bl_footer_to_json(bl_arena *a, const bl_reading *env, const bl_manifest_entry *e, bl_json *task,
                             bl_error *err) BL_CHECKED;
 
+/* Rows of a task of kind "scan"; the task is taken over, also on failure. */
+bl_status bl_run_scan_task(bl_ctx *ctx, bl_task *task, struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
+
 #endif

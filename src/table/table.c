@@ -89,6 +89,33 @@ done:
   return st;
 }
 
+bl_status bl_table_from_metadata(bl_ctx *ctx, const void *json, size_t len, const bl_table_options *o, bl_table **out,
+                                 bl_error *err) {
+  bl_path_map *maps = NULL;
+  size_t n;
+  bl_status st;
+  *out = NULL;
+  bl_table *t = bl_calloc(ctx, 1, sizeof *t);
+  if (!t) return bl_nomem(err);
+  t->ctx = ctx, t->form = BL_FORM_HADOOP, t->read_only = true, t->version = -1;
+  t->drivers = o ? o->drivers : NULL;
+  if (!t->drivers) {
+    BL_GO(bl_drivers_default(ctx, &t->own_drivers, err));
+    t->drivers = &t->own_drivers;
+  }
+  BL_GO(copy_text(ctx, "task", &t->name, err));
+  BL_GO(copy_text(ctx, "task", &t->metadata_path, err));
+  BL_GO(parse_maps(ctx, o, 1, &maps, &n, err));
+  BL_GO(bl_metadata_parse(ctx, json, len, &t->metadata, err));
+  BL_GO(make_io(t, NULL, maps, n, err));
+  *out = t;
+  t = NULL;
+done:
+  bl_free(ctx, maps);
+  bl_table_free(t);
+  return st;
+}
+
 void bl_table_free(bl_table *t) {
   if (!t) return;
   bl_ctx *ctx = t->ctx;

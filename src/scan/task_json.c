@@ -1,0 +1,188 @@
+/* task_json.c: heads and footers of tasks; see task_json.h. */
+#include "scan/task_json.h"
+
+#include "table/pathmap.h"
+
+enum { TASK_VERSION = 1 };
+
+static bool push_text(bl_arena *a, bl_json *array, bl_str s) {
+  bl_json *v = bl_json_new_str(a, s);
+  return s.p && v && bl_json_push(array, v);
+}
+
+/* The table's document without its snapshots; name mapping is the one property that reading needs. */
+static bl_json *table_document(bl_arena *a, const bl_metadata *md, bool snapshots) {
+  static const char *const logs[] = {"snapshot-log", "metadata-log", "statistics", "partition-statistics", "refs", "current-snapshot-id", "encryption-keys"};
+  bl_json *doc = bl_json_copy(a, md->json), *properties = bl_json_new(a, BL_J_OBJECT);
+  if (!doc || !properties) return NULL;
+  for (size_t i = 0; i < BL_LEN(logs); i++) bl_json_remove(doc, logs[i]);
+  if (!snapshots) bl_json_remove(doc, "snapshots");
+  bl_str mapping = bl_pairs_get(&md->properties, "schema.name-mapping.default");
+  bool ok = !mapping.p || bl_json_set(a, properties, "schema.name-mapping.default", bl_json_new_str(a, mapping));
+  return ok && bl_json_set(a, doc, "properties", properties) ? doc : NULL;
+}
+
+/* Dotted names: a pruned struct by its parts. */
+static bool push_names(bl_arena *a, bl_json *array, const bl_schema *schema, const bl_type *t, bl_str prefix) {
+  bool ok = true;
+  for (size_t i = 0; ok && i < t->n_fields; i++) {
+    const bl_field *f = &t->fields[i], *whole = bl_schema_find(schema, f->id);
+    bl_str name = prefix.p ? bl_arena_printf(a, "%s.%s", prefix.p, f->name.p) : f->name;
+    if (!whole && !prefix.p && f->id > BL_ID_FIRST_RESERVED && !bl_str_starts(f->name, BL_STR("meta."))) name = bl_arena_printf(a, "meta.%s", f->name.p);
+    bool pruned = whole && f->type.kind == BL_STRUCT && f->type.n_fields != whole->type.n_fields;
+    ok = name.p && (pruned ? push_names(a, array, schema, &f->type, name) : push_text(a, array, name));
+  }
+  return ok;
+}
+
+static bool set_where(bl_arena *a, bl_json *task, const bl_expr *where) {
+  bl_buf b;
+  if (!where) return bl_json_set(a, task, "where", bl_json_new(a, BL_J_NULL));
+  bl_buf_init(&b, bl_arena_ctx(a), 1 << 24);
+  bl_expr_print(&b, where);
+  bl_str text = b.failed ? BL_STR_NONE : bl_arena_str(a, (bl_str){(const char *)b.p, b.n});
+  bl_buf_free(&b);
+  return text.p && bl_json_set(a, task, "where", bl_json_new_str(a, text));
+}
+
+bl_json *bl_task_new(bl_arena *a, const bl_table *t, const bl_task_head *h) {
+  bl_json *task = bl_json_new(a, BL_J_OBJECT), *maps = bl_json_new(a, BL_J_ARRAY), *columns = bl_json_new(a, BL_J_ARRAY);
+  bool ok = task && maps && columns;
+  ok = ok && bl_json_set(a, task, "bergline-task", bl_json_new_i64(a, TASK_VERSION));
+  ok = ok && bl_json_set(a, task, "kind", bl_json_new_str(a, bl_str_of(h->kind)));
+  ok = ok && bl_json_set(a, task, "table", table_document(a, t->metadata, h->snapshots));
+  if (ok && t->root) ok = push_text(a, maps, bl_arena_printf(a, "%s=%s", t->metadata->location.p, t->root));
+  ok = ok && bl_json_set(a, task, "path-maps", maps);
+  ok = ok && bl_json_set(a, task, "schema-id", bl_json_new_i64(a, h->schema->id));
+  ok = ok && push_names(a, columns, h->schema, h->wanted, BL_STR_NONE);
+  ok = ok && bl_json_set(a, task, "columns", columns);
+  return ok && set_where(a, task, h->where) ? task : NULL;
+}
+
+/* ---- reading ---- */
+
+static bl_status parse_table(bl_ctx *ctx, bl_task *t, const bl_table_options *o, bl_error *err) {
+  const bl_json *doc, *maps;
+  bl_buf b;
+  BL_TRY(bl_json_member(t->json, "table", BL_J_OBJECT, &doc, err));
+  BL_TRY(bl_json_member(t->json, "path-maps", BL_J_ARRAY, &maps, err));
+  size_t given = o ? o->n_path_maps : 0, n = 0;
+  const char **texts = bl_arena_calloc(t->arena, given + maps->n + 1, sizeof *texts);
+  if (!texts) return bl_nomem(err);
+  for (size_t i = 0; i < given; i++) texts[n++] = o->path_maps[i];
+  for (const bl_json *v = maps->first; v; v = v->next) {
+    bl_str s;
+    BL_TRY(bl_json_string(v, &s, err));
+    texts[n++] = s.p;
+  }
+  bl_table_options with = {.path_maps = texts, .n_path_maps = n, .drivers = o ? o->drivers : NULL};
+  bl_buf_init(&b, ctx, (size_t)ctx->o.max_metadata_bytes);
+  bl_json_print(&b, doc, false);
+  bl_status st = bl_buf_ok(&b, err);
+  if (st == BL_OK) st = bl_table_from_metadata(ctx, b.p, b.n, &with, &t->table, err);
+  bl_buf_free(&b);
+  return st;
+}
+
+static bl_status parse_columns(bl_task *t, bl_error *err) {
+  const bl_json *columns;
+  int32_t id;
+  BL_TRY(bl_json_get_i32(t->json, "schema-id", &id, err));
+  t->schema = bl_metadata_schema(t->table->metadata, id);
+  if (!t->schema) return bl_json_fail(err, BL_USAGE, bl_json_get(t->json, "schema-id"), "the table has no such schema");
+  BL_TRY(bl_json_member(t->json, "columns", BL_J_ARRAY, &columns, err));
+  t->columns = bl_arena_calloc(t->arena, columns->n + 1, sizeof *t->columns);
+  if (!t->columns) return bl_nomem(err);
+  for (const bl_json *v = columns->first; v; v = v->next) {
+    bl_str s;
+    BL_TRY(bl_json_string(v, &s, err));
+    t->columns[t->n_columns++] = s.p;
+  }
+  bl_str where;
+  BL_TRY(bl_json_opt_str(t->json, "where", &where, err));
+  t->where = where.p;
+  return BL_OK;
+}
+
+static bl_status parse_task(bl_ctx *ctx, const char *json, size_t n, const bl_table_options *o, bl_task *out, bl_error *err) {
+  bl_json *doc;
+  int64_t version;
+  BL_TRY(bl_json_parse(out->arena, json, n, &doc, err));
+  out->json = doc;
+  if (doc->kind != BL_J_OBJECT) return bl_json_fail(err, BL_USAGE, doc, "a task is an object");
+  BL_TRY(bl_json_get_i64(doc, "bergline-task", &version, err));
+  if (version != TASK_VERSION) return bl_json_fail(err, BL_USAGE, bl_json_get(doc, "bergline-task"), "this version is not known here");
+  BL_TRY(bl_json_get_str(doc, "kind", &out->kind, err));
+  BL_TRY(parse_table(ctx, out, o, err));
+  return parse_columns(out, err);
+}
+
+bl_status bl_task_parse(bl_ctx *ctx, const char *json, size_t n, const bl_table_options *o, bl_task *out, bl_error *err) {
+  *out = (bl_task){0};
+  BL_TRY(bl_arena_new(ctx, &out->arena, err));
+  bl_status st = parse_task(ctx, json, n, o, out, err);
+  if (st == BL_OK) return BL_OK;
+  bl_task_dispose(out);
+  return bl_fail_in(err, st, "task");
+}
+
+void bl_task_dispose(bl_task *t) {
+  bl_table_free(t->table);
+  bl_arena_free(t->arena);
+  *t = (bl_task){0};
+}
+
+/* ---- parts of plans ---- */
+
+bl_json *bl_counts_to_json(bl_arena *a, const bl_plan_counts *c) {
+  bl_json *o = bl_json_new(a, BL_J_OBJECT);
+  const struct { const char *key; int64_t v; } members[] = {
+      {"manifests-opened", (int64_t)c->manifests_opened},
+      {"manifests-skipped", (int64_t)c->manifests_skipped},
+      {"delete-manifests-opened", (int64_t)c->delete_manifests_opened},
+      {"delete-manifests-skipped", (int64_t)c->delete_manifests_skipped},
+      {"files", (int64_t)c->files},
+      {"files-skipped", (int64_t)c->files_skipped},
+      {"delete-files", (int64_t)c->delete_files},
+      {"rows", c->rows},
+      {"bytes", c->bytes},
+  };
+  bool ok = o != NULL;
+  for (size_t i = 0; ok && i < BL_LEN(members); i++) ok = bl_json_set(a, o, members[i].key, bl_json_new_i64(a, members[i].v));
+  return ok ? o : NULL;
+}
+
+bl_status bl_json_text(bl_ctx *ctx, const bl_json *v, char **out, bl_error *err) {
+  bl_buf b;
+  *out = NULL;
+  bl_buf_init(&b, ctx, BL_BUF_MAX);
+  bl_json_print(&b, v, true);
+  bl_buf_byte(&b, '\n');
+  bl_buf_byte(&b, 0);
+  bl_status st = bl_buf_ok(&b, err);
+  if (st == BL_OK && !(*out = bl_alloc(ctx, b.n, 1))) st = bl_nomem(err);
+  if (st == BL_OK) memcpy(*out, b.p, b.n);
+  bl_buf_free(&b);
+  return st;
+}
+
+static bool push_group(bl_arena *a, bl_json *groups, const bl_data_group *g) {
+  bl_json *o = bl_json_new(a, BL_J_OBJECT);
+  bool ok = o && bl_json_set(a, o, "first-row", bl_json_new_i64(a, g->first_row));
+  ok = ok && bl_json_set(a, o, "rows", bl_json_new_i64(a, g->rows));
+  ok = ok && bl_json_set(a, o, "bytes", bl_json_new_i64(a, g->bytes));
+  return ok && bl_json_push(groups, o);
+}
+
+bl_status bl_footer_to_json(bl_arena *a, const bl_reading *env, const bl_manifest_entry *e, bl_json *task, bl_error *err) {
+  bl_open_file *f;
+  BL_TRY(bl_open_file_new(env, e, &f, err));
+  bl_json *groups = bl_json_new(a, BL_J_ARRAY);
+  bool ok = groups != NULL;
+  for (size_t i = 0; ok && i < f->meta->n_groups; i++) ok = push_group(a, groups, &f->meta->groups[i]);
+  ok = ok && bl_json_set(a, task, "row-groups", groups);
+  ok = ok && bl_json_set(a, task, "stores-row-id", bl_json_new_bool(a, bl_projection_stored_leaf(f->meta, BL_ID_ROW_ID) >= 0));
+  ok = ok && bl_json_set(a, task, "stores-last-updated-sequence-number", bl_json_new_bool(a, bl_projection_stored_leaf(f->meta, BL_ID_LAST_UPDATED) >= 0));
+  bl_open_file_free(f);
+  return ok ? BL_OK : bl_nomem(err);
+}
