@@ -17,7 +17,7 @@ struct bl_sorter {
   bl_record_cmp cmp;
   void *user;
   uint8_t *chunk, *scratch;
-  size_t n, cap;
+  size_t n, cap, cap_scratch;
   bool ascending; /* the chunk is sorted as it is */
   int fd;
   int64_t written, count;
@@ -114,9 +114,13 @@ static void presort(const bl_sorter *s, uint8_t *p, size_t n) {
 
 static bl_status sort_chunk(bl_sorter *s, bl_error *err) {
   if (s->ascending || s->n < 2) return BL_OK;
-  uint8_t *scratch = bl_resize(s->ctx, s->scratch, s->n, s->record);
-  if (!scratch) return bl_nomem(err);
-  s->scratch = scratch;
+  if (s->cap_scratch < s->cap) { /* as large as the chunk: they change places */
+    bl_free(s->ctx, s->scratch);
+    s->cap_scratch = 0;
+    s->scratch = bl_alloc(s->ctx, s->cap, s->record);
+    if (!s->scratch) return bl_nomem(err);
+    s->cap_scratch = s->cap;
+  }
   presort(s, s->chunk, s->n);
   for (size_t merged = 0; merged < s->n;) { /* until one merge gave everything */
     for (size_t a = 0, end; a < s->n; merged = end - a, a = end) {
@@ -127,12 +131,6 @@ static bl_status sort_chunk(bl_sorter *s, bl_error *err) {
     uint8_t *p = s->chunk;
     s->chunk = s->scratch;
     s->scratch = p;
-  }
-  size_t cap = s->cap; /* scratch has room for n only */
-  if (s->n < cap) {
-    uint8_t *p = bl_resize(s->ctx, s->chunk, cap, s->record);
-    if (!p) return bl_nomem(err);
-    s->chunk = p;
   }
   s->ascending = true;
   return BL_OK;
@@ -231,13 +229,14 @@ bl_status bl_sorter_finish(bl_sorter *s, bl_error *err) {
     bl_status st = sort_chunk(s, err);
     bl_free(s->ctx, s->scratch);
     s->scratch = NULL;
+    s->cap_scratch = 0;
     return st;
   }
   BL_TRY(write_chunk(s, err));
   bl_free(s->ctx, s->chunk);
   bl_free(s->ctx, s->scratch);
   s->chunk = s->scratch = NULL;
-  s->cap = 0;
+  s->cap = s->cap_scratch = 0;
   return bl_sorter_rewind(s, err);
 }
 
