@@ -2,34 +2,22 @@
 #include "bergline/changes.h"
 
 #include "changes/emit.h"
+#include "changes/job.h"
 #include "rows/stream.h"
-#include "scan/scan_private.h"
 
-typedef struct job {
-  bl_ctx *ctx;
-  bl_arena *arena;
-  bl_feed feed;
-  bl_columns columns;
-  bl_special *specials;
-  size_t n_specials;
-  bl_expr *where;
-  int32_t *key_ids, *changed_ids;
-  size_t n_key, n_changed;
-  bl_idset only;
-  bl_emitter *emitter;
-} job;
-
-static void job_free(void *user) {
-  job *j = user;
+void bl_job_free(void *user) {
+  bl_job *j = user;
   if (!j) return;
+  bl_ctx *ctx = j->ctx;
   bl_emitter_free(j->emitter);
   bl_feed_dispose(&j->feed);
   bl_idset_dispose(&j->only);
   bl_arena_free(j->arena);
-  bl_free(j->ctx, j);
+  if (j->free_more) j->free_more(j->more);
+  bl_free(ctx, j);
 }
 
-static bl_status job_new(bl_table *t, job **out, bl_error *err) {
+bl_status bl_job_new(bl_table *t, bl_job **out, bl_error *err) {
   *out = bl_calloc(t->ctx, 1, sizeof **out);
   if (!*out) return bl_nomem(err);
   (*out)->ctx = t->ctx;
@@ -38,7 +26,7 @@ static bl_status job_new(bl_table *t, job **out, bl_error *err) {
 
 /* ---- names ---- */
 
-static bl_status add_special(job *j, bl_special s, bl_error *err) {
+static bl_status add_special(bl_job *j, bl_special s, bl_error *err) {
   for (size_t i = 0; i < j->n_specials; i++)
     if (j->specials[i] == s) return BL_OK;
   if (!j->specials && !(j->specials = bl_arena_calloc(j->arena, 32, sizeof *j->specials))) return bl_nomem(err);
@@ -48,8 +36,8 @@ static bl_status add_special(job *j, bl_special s, bl_error *err) {
 
 /* Table columns by name, the standing columns, then what else was asked for. extra: how many of bl_special may be asked
  * for. */
-static bl_status choose(job *j, bl_table *t, const bl_schema *schema, const char *const *names, size_t n,
-                        bl_error *err) {
+bl_status bl_job_columns(bl_job *j, bl_table *t, const bl_schema *schema, const char *const *names, size_t n,
+                         bl_error *err) {
   bl_columns_init(&j->columns, j->arena, t->metadata, schema);
   if (!names && schema) BL_TRY(bl_columns_add_all(&j->columns, err));
   for (bl_special s = BL_S_ROW_ID; s <= BL_S_COMMIT; s++) BL_TRY(add_special(j, s, err));
@@ -67,7 +55,7 @@ static bl_status choose(job *j, bl_table *t, const bl_schema *schema, const char
   return BL_OK;
 }
 
-static bl_status ids_of(job *j, const bl_schema *schema, const char *what, const char *const *names, size_t n,
+static bl_status ids_of(bl_job *j, const bl_schema *schema, const char *what, const char *const *names, size_t n,
                         bool top_level, int32_t **out, size_t *n_out, bl_error *err) {
   *n_out = 0;
   *out = bl_arena_alloc(j->arena, n + 1, sizeof **out);
@@ -83,7 +71,7 @@ static bl_status ids_of(job *j, const bl_schema *schema, const char *what, const
   return BL_OK;
 }
 
-static bl_status bind_where(job *j, const bl_schema *schema, const char *where, bl_error *err) {
+bl_status bl_job_where(bl_job *j, const bl_schema *schema, const char *where, bl_error *err) {
   bl_expr *parsed;
   if (!where || !schema) return BL_OK;
   bl_str text = bl_arena_str(j->arena, bl_str_of(where));
@@ -95,41 +83,40 @@ static bl_status bind_where(job *j, const bl_schema *schema, const char *where, 
 /* ---- streams ---- */
 
 static bl_status next_batch(void *user, struct ArrowArray *out, bl_error *err) {
-  job *j = user;
+  bl_job *j = user;
   return bl_emitter_next(j->emitter, out, err);
 }
 
-static bl_status make_stream(job *j, struct ArrowArrayStream *out, bl_error *err) {
+bl_status bl_job_stream(bl_job *j, struct ArrowArrayStream *out, bl_error *err) {
   struct ArrowSchema schema;
   bl_status st = bl_emitter_schema(j->emitter, &schema, err);
   if (st != BL_OK) {
-    job_free(j);
+    bl_job_free(j);
     return st;
   }
-  bl_stream_source src = {next_batch, job_free, j};
+  bl_stream_source src = {next_batch, bl_job_free, j};
   return bl_stream_make(j->ctx, &src, &schema, out, err);
 }
 
 /* The range is resolved twice: once here for the schema that names are looked up in, once by the feed. */
-static bl_status schema_of(job *j, bl_table *t, const bl_range_options *o, const bl_schema **out, bl_error *err) {
+bl_status bl_job_schema(bl_table *t, const bl_range_options *o, const bl_schema **out, bl_error *err) {
   bl_snap_options so = {.ref = bl_str_of(o->ref), .time = BL_TIME_BY_ANCESTRY};
   bl_snap snap;
-  (void)j;
   BL_TRY(bl_snap_resolve(t->metadata, bl_str_of(o->to), &so, &snap, err));
   *out = snap.schema ? snap.schema : bl_metadata_current_schema(t->metadata);
   return BL_OK;
 }
 
-static bl_status prepare_changes(job *j, bl_table *t, const bl_changes_options *o, bl_error *err) {
+static bl_status prepare_changes(bl_job *j, bl_table *t, const bl_changes_options *o, bl_error *err) {
   bl_feed_options fo = {.range = {.from = o->from, .to = o->to, .ref = o->ref, .net = o->net},
                         .check_replace = o->check_replace,
                         .fail_on_broken = o->on_broken_identity == BL_BROKEN_FAIL};
   const bl_schema *schema;
-  BL_TRY(schema_of(j, t, &fo.range, &schema, err));
-  BL_TRY(choose(j, t, schema, o->columns, o->n_columns, err));
+  BL_TRY(bl_job_schema(t, &fo.range, &schema, err));
+  BL_TRY(bl_job_columns(j, t, schema, o->columns, o->n_columns, err));
   BL_TRY(ids_of(j, schema, "--key", o->key, o->n_key, false, &j->key_ids, &j->n_key, err));
   BL_TRY(ids_of(j, schema, "--changed", o->changed, o->n_changed, true, &j->changed_ids, &j->n_changed, err));
-  BL_TRY(bind_where(j, schema, o->where, err));
+  BL_TRY(bl_job_where(j, schema, o->where, err));
   fo.key_ids = j->key_ids;
   fo.n_key = j->n_key;
   BL_TRY(bl_feed_run(&j->feed, t, &fo, err));
@@ -149,25 +136,25 @@ static bl_status prepare_changes(job *j, bl_table *t, const bl_changes_options *
 
 bl_status bl_changes(bl_table *t, const bl_changes_options *o, struct ArrowArrayStream *out, bl_error *err) {
   static const bl_changes_options none = {0};
-  job *j;
+  bl_job *j;
   memset(out, 0, sizeof *out);
-  bl_status st = job_new(t, &j, err);
+  bl_status st = bl_job_new(t, &j, err);
   if (st == BL_OK) st = prepare_changes(j, t, o ? o : &none, err);
   if (st != BL_OK) {
-    job_free(j);
+    bl_job_free(j);
     return st;
   }
-  return make_stream(j, out, err);
+  return bl_job_stream(j, out, err);
 }
 
 bl_status bl_changes_found(const struct ArrowArrayStream *stream) {
-  const job *j = bl_stream_user(stream, job_free);
+  const bl_job *j = bl_stream_user(stream, bl_job_free);
   return j && j->feed.found ? BL_FOUND : BL_OK;
 }
 
 /* ---- history (C17) ---- */
 
-static bl_status history_feed(job *j, bl_table *t, const bl_history_options *o, bool only, bl_error *err) {
+static bl_status history_feed(bl_job *j, bl_table *t, const bl_history_options *o, bool only, bl_error *err) {
   bl_feed_options fo = {.range = {.from = o->from, .to = o->to, .ref = o->ref}, .by_row = true};
   if (only) fo.only = &j->only;
   fo.nulls = o->where != NULL;
@@ -179,7 +166,7 @@ typedef struct id_list {
   size_t n, cap;
 } id_list;
 
-static bl_status collect_ids(job *j, id_list *out, bl_error *err) {
+static bl_status collect_ids(bl_job *j, id_list *out, bl_error *err) {
   for (;;) {
     struct ArrowArray batch;
     BL_TRY(bl_emitter_next(j->emitter, &batch, err));
@@ -198,14 +185,15 @@ static bl_status collect_ids(job *j, id_list *out, bl_error *err) {
 
 /* The ids of the rows of which a version matches: a first run over all events that reads the predicate's columns only.
  */
-static bl_status find_rows(job *j, bl_table *t, const bl_history_options *o, const bl_schema *schema, bl_error *err) {
+static bl_status find_rows(bl_job *j, bl_table *t, const bl_history_options *o, const bl_schema *schema,
+                           bl_error *err) {
   static const bl_special id[] = {BL_S_ROW_ID};
   static const bl_type none = {.kind = BL_STRUCT};
-  job *first;
+  bl_job *first;
   id_list found = {0};
-  bl_status st = job_new(t, &first, err);
+  bl_status st = bl_job_new(t, &first, err);
   BL_GO(st);
-  BL_GO(bind_where(first, schema, o->where, err));
+  BL_GO(bl_job_where(first, schema, o->where, err));
   BL_GO(history_feed(first, t, o, false, err));
   if (!first->feed.range.schema) first->feed.range.schema = schema;
   bl_emit_options eo = {.columns = &none, .specials = id, .n_specials = 1, .where = first->where, .no_before = true};
@@ -214,19 +202,19 @@ static bl_status find_rows(job *j, bl_table *t, const bl_history_options *o, con
   BL_GO(bl_idset_init(&j->only, j->ctx, found.ids, found.n, err));
 done:
   bl_free(t->ctx, found.ids);
-  job_free(first);
+  bl_job_free(first);
   return st;
 }
 
-static bl_status prepare_history(job *j, bl_table *t, const bl_history_options *o, bl_error *err) {
+static bl_status prepare_history(bl_job *j, bl_table *t, const bl_history_options *o, bl_error *err) {
   bl_range_options ro = {.from = o->from, .to = o->to, .ref = o->ref};
   const bl_schema *schema;
-  BL_TRY(schema_of(j, t, &ro, &schema, err));
-  BL_TRY(choose(j, t, schema, o->columns, o->n_columns, err));
+  BL_TRY(bl_job_schema(t, &ro, &schema, err));
+  BL_TRY(bl_job_columns(j, t, schema, o->columns, o->n_columns, err));
   BL_TRY(add_special(j, BL_S_COMMIT_TIMESTAMP, err));
   BL_TRY(add_special(j, BL_S_OPERATION, err));
   BL_TRY(add_special(j, BL_S_ENGINE, err));
-  BL_TRY(bind_where(j, schema, o->where, err));
+  BL_TRY(bl_job_where(j, schema, o->where, err));
   if (o->where) BL_TRY(find_rows(j, t, o, schema, err));
   else BL_TRY(bl_idset_init(&j->only, j->ctx, o->row_ids, o->n_row_ids, err));
   BL_TRY(history_feed(j, t, o, true, err));
@@ -241,14 +229,14 @@ static bl_status prepare_history(job *j, bl_table *t, const bl_history_options *
 }
 
 bl_status bl_history(bl_table *t, const bl_history_options *o, struct ArrowArrayStream *out, bl_error *err) {
-  job *j;
+  bl_job *j;
   memset(out, 0, sizeof *out);
   if (!o || (!o->where && o->n_row_ids == 0)) return bl_fail(err, BL_USAGE, "history: neither row ids nor a predicate");
-  bl_status st = job_new(t, &j, err);
+  bl_status st = bl_job_new(t, &j, err);
   if (st == BL_OK) st = prepare_history(j, t, o, err);
   if (st != BL_OK) {
-    job_free(j);
+    bl_job_free(j);
     return st;
   }
-  return make_stream(j, out, err);
+  return bl_job_stream(j, out, err);
 }

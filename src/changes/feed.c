@@ -298,26 +298,48 @@ static bl_status run_stages(feeding *x, bl_error *err) {
   return st;
 }
 
-bl_status bl_feed_run(bl_feed *f, bl_table *t, const bl_feed_options *o, bl_error *err) {
+static bl_status begin(feeding *x, bl_table *t, const bl_feed_options *o, bl_error *err) {
+  bl_feed *f = x->f;
+  x->o = o;
   f->ctx = t->ctx;
   f->t = t;
   f->net = o->range.net;
   bl_files_init(&f->files, t->ctx);
   BL_TRY(bl_arena_new(t->ctx, &f->arena, err));
-  BL_TRY(bl_range_resolve(t, &o->range, f->arena, &f->range, err));
   BL_TRY(bl_reading_init(&f->reading, t, err));
+  x->stepper = (bl_stepper){.ctx = t->ctx,
+                            .t = t,
+                            .reading = &f->reading,
+                            .files = &f->files,
+                            .only = o->only,
+                            .nulls = o->nulls,
+                            .check_replace = o->check_replace};
+  return BL_OK;
+}
+
+bl_status bl_feed_run(bl_feed *f, bl_table *t, const bl_feed_options *o, bl_error *err) {
+  feeding x = {.f = f};
+  BL_TRY(begin(&x, t, o, err));
+  BL_TRY(bl_range_resolve(t, &o->range, f->arena, &f->range, err));
   BL_TRY(bl_differ_new(t, &f->differ, err));
-  feeding x = {.f = f, .o = o};
-  x.stepper = (bl_stepper){.ctx = t->ctx,
-                           .t = t,
-                           .reading = &f->reading,
-                           .files = &f->files,
-                           .differ = f->differ,
-                           .schema = f->range.schema,
-                           .only = o->only,
-                           .nulls = o->nulls,
-                           .check_replace = o->check_replace};
+  x.stepper.differ = f->differ;
+  x.stepper.schema = f->range.schema;
   return run_stages(&x, err);
+}
+
+bl_status bl_feed_run_diff(bl_feed *f, bl_table *t, const bl_feed_options *o, const bl_diff *d, const bl_schema *schema,
+                           const bl_snapshot *commit, uint32_t ordinal, bl_error *err) {
+  feeding x = {.f = f, .ordinal = ordinal};
+  bl_step_sink sink = {take_event, NULL, &x};
+  bool skipped;
+  BL_TRY(begin(&x, t, o, err));
+  f->range = (bl_range){.to = commit, .schema = schema};
+  x.stepper.schema = schema;
+  BL_TRY(bl_spool_new(f->ctx, sizeof(bl_event), f->ctx->o.memory_budget / 8, &x.out, err));
+  bl_status st = bl_step_compare(&x.stepper, d, false, &sink, &skipped, err);
+  if (st == BL_OK) st = put_in_order(&x, x.out, err);
+  bl_spool_free(x.out);
+  return st;
 }
 
 void bl_feed_dispose(bl_feed *f) {

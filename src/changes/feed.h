@@ -42,6 +42,11 @@ typedef struct bl_feed {
 /* feed must be zeroed; bl_feed_dispose also after a failure. BL_USAGE, BL_NOT_FOUND of the range; BL_DAMAGED … of
  * reading. */
 bl_status bl_feed_run(bl_feed *feed, bl_table *t, const bl_feed_options *o, bl_error *err) BL_CHECKED;
+/* The feed of one diff that a task brought along: commit is the snapshot of all its events, ordinal their ordinal.
+ * Removed and added rows are joined within the diff only. */
+bl_status bl_feed_run_diff(bl_feed *feed, bl_table *t, const bl_feed_options *o, const bl_diff *d,
+                           const bl_schema *schema, const bl_snapshot *commit, uint32_t ordinal,
+                           bl_error *err) BL_CHECKED;
 void bl_feed_dispose(bl_feed *feed);
 
 /* The snapshot that an ordinal stands for. */

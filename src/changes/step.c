@@ -265,8 +265,8 @@ static bl_status compare_all(comparison *c, bl_identity *id, const bl_diff *d, b
   return st;
 }
 
-static bl_status compare_diff(bl_stepper *s, const bl_diff *d, bool is_replace, const bl_step_sink *sink, bool *skipped,
-                              bl_error *err) {
+bl_status bl_step_compare(bl_stepper *s, const bl_diff *d, bool is_replace, const bl_step_sink *sink, bool *skipped,
+                          bl_error *err) {
   comparison c = {.s = s, .sink = sink};
   bl_identity id = {.env = s->reading, .files = s->files, .only = s->only, .nulls = s->nulls};
   bool removes = false;
@@ -293,7 +293,7 @@ bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot 
     bl_warn(s->ctx, "changes: the two snapshots lie on branches that diverged over an upgrade: row ids of the one do "
                     "not join those of the other");
   }
-  bl_status st = compare_diff(s, &d, is_replace, sink, skipped, err);
+  bl_status st = bl_step_compare(s, &d, is_replace, sink, skipped, err);
   bl_diff_release(s->differ, &d);
   return st;
 }

@@ -30,6 +30,10 @@ typedef struct bl_stepper {
 bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot *to, bool is_replace,
                       const bl_step_sink *sink, bool *skipped, bl_error *err) BL_CHECKED;
 
+/* The comparison alone, of a diff that is there already. */
+bl_status bl_step_compare(bl_stepper *s, const bl_diff *d, bool is_replace, const bl_step_sink *sink, bool *skipped,
+                          bl_error *err) BL_CHECKED;
+
 /* Sorts rows by place and sets the hash of each over all wanted columns (C4's equality under one seed). */
 bl_status bl_hash_rows(const bl_reading *env, const bl_files *files, const bl_type *wanted, bl_hashed_row *rows,
                        size_t n, uint64_t seed, bl_error *err) BL_CHECKED;

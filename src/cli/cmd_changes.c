@@ -7,7 +7,7 @@
 #include "rows.h"
 
 typedef struct changes_values {
-  const char *from, *to, *ref, *images, *columns, *where, *key, *changed, *on_broken;
+  const char *from, *to, *ref, *images, *columns, *where, *key, *changed, *on_broken, *plan;
   bool net, skip_unchanged, check_replace, unordered;
 } changes_values;
 
@@ -28,7 +28,18 @@ static const cli_option options[] = {
      AT(check_replace)},
     {"--on-broken-identity", 0, CLI_VALUE, "warn|fail", "fail: exit 1 where identity was broken", AT(on_broken)},
     {"--unordered", 0, CLI_FLAG, NULL, "events as they are found", AT(unordered)},
+    {"--plan", 0, CLI_PERHAPS, "footers", "print what would be read, as JSON; =footers: with row groups", AT(plan)},
 };
+
+static bl_status print_plan(cli *c, bl_table *t, const bl_changes_options *o, const char *plan) {
+  bool footers;
+  char *json = NULL;
+  bl_status st = cli_plan_kind(c, plan, &footers);
+  if (st == BL_OK) st = bl_changes_plan(t, o, footers, &json, &c->err);
+  if (st == BL_OK) st = cli_write_text(c, json);
+  bl_text_free(c->ctx, json);
+  return st;
+}
 
 static bl_status print_rows(cli *c, bl_table *t, const bl_changes_options *o) {
   struct ArrowArrayStream stream = {0};
@@ -71,7 +82,7 @@ static bl_status changes(cli *c, const void *v) {
   o.key = key.items, o.n_key = key.n;
   o.changed = changed.items, o.n_changed = changed.n;
   if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
-  if (st == BL_OK) st = cli_where_error(c, in->where, print_rows(c, t, &o));
+  if (st == BL_OK) st = cli_where_error(c, in->where, in->plan ? print_plan(c, t, &o, in->plan) : print_rows(c, t, &o));
   bl_table_free(t);
   cli_names_free(&columns);
   cli_names_free(&key);

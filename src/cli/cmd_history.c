@@ -7,7 +7,7 @@
 #include "rows.h"
 
 typedef struct history_values {
-  const char *row_id, *where, *from, *to, *ref, *columns;
+  const char *row_id, *where, *from, *to, *ref, *columns, *plan;
 } history_values;
 
 #define AT(member) offsetof(history_values, member)
@@ -18,7 +18,18 @@ static const cli_option options[] = {
     {"--to", 0, CLI_VALUE, "SNAP", "up to and with this one (the branch head)", AT(to)},
     {"--ref", 0, CLI_VALUE, "NAME", "the branch or tag to follow (main)", AT(ref)},
     {"--columns", 0, CLI_VALUE, "A,B.C,…", "only these table columns; further columns by name", AT(columns)},
+    {"--plan", 0, CLI_PERHAPS, "footers", "print what would be read, as JSON; =footers: with row groups", AT(plan)},
 };
+
+static bl_status print_plan(cli *c, bl_table *t, const bl_history_options *o, const char *plan) {
+  bool footers;
+  char *json = NULL;
+  bl_status st = cli_plan_kind(c, plan, &footers);
+  if (st == BL_OK) st = bl_history_plan(t, o, footers, &json, &c->err);
+  if (st == BL_OK) st = cli_write_text(c, json);
+  bl_text_free(c->ctx, json);
+  return st;
+}
 
 static bl_status print_rows(cli *c, bl_table *t, const bl_history_options *o) {
   struct ArrowArrayStream stream = {0};
@@ -57,7 +68,7 @@ static bl_status history(cli *c, const void *v) {
                           .columns = in->columns ? columns.items : NULL,
                           .n_columns = columns.n};
   if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
-  if (st == BL_OK) st = cli_where_error(c, in->where, print_rows(c, t, &o));
+  if (st == BL_OK) st = cli_where_error(c, in->where, in->plan ? print_plan(c, t, &o, in->plan) : print_rows(c, t, &o));
   bl_table_free(t);
   free(row_ids);
   cli_names_free(&columns);

@@ -6,7 +6,7 @@
 #include "rows.h"
 
 typedef struct scan_values {
-  const char *at, *ref, *columns, *where, *limit;
+  const char *at, *ref, *columns, *where, *limit, *plan;
   bool lineage, unordered, require_lineage;
 } scan_values;
 
@@ -23,7 +23,19 @@ static const cli_option options[] = {
     {"--unordered", 0, CLI_FLAG, NULL, "rows as they are found", offsetof(scan_values, unordered)},
     {"--require-lineage", 0, CLI_FLAG, NULL, "exit 1 at the first row that has no id",
      offsetof(scan_values, require_lineage)},
+    {"--plan", 0, CLI_PERHAPS, "footers", "print what would be read, as JSON; =footers: with row groups",
+     offsetof(scan_values, plan)},
 };
+
+static bl_status print_plan(cli *c, bl_table *t, const bl_scan_options *o, const char *plan) {
+  bool footers;
+  char *json = NULL;
+  bl_status st = cli_plan_kind(c, plan, &footers);
+  if (st == BL_OK) st = bl_scan_plan(t, o, footers, &json, &c->err);
+  if (st == BL_OK) st = cli_write_text(c, json);
+  bl_text_free(c->ctx, json);
+  return st;
+}
 
 static bl_status print_rows(cli *c, bl_table *t, const bl_scan_options *o) {
   struct ArrowArrayStream stream = {0};
@@ -49,7 +61,7 @@ static bl_status scan(cli *c, const void *v) {
   o.columns = in->columns ? columns.items : NULL;
   o.n_columns = columns.n;
   if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
-  if (st == BL_OK) st = cli_where_error(c, in->where, print_rows(c, t, &o));
+  if (st == BL_OK) st = cli_where_error(c, in->where, in->plan ? print_plan(c, t, &o, in->plan) : print_rows(c, t, &o));
   bl_table_free(t);
   cli_names_free(&columns);
   return st;

@@ -56,3 +56,17 @@ bl_status cli_where_error(cli *c, const char *where, bl_status st) {
   if (st == BL_USAGE && where && c->err.position >= 0) c->caret = where;
   return st;
 }
+
+bl_status cli_write_text(cli *c, const char *text) {
+  bl_sink sink;
+  bl_status st = cli_open_output(c, &sink);
+  if (st != BL_OK) return st;
+  st = sink.write(sink.user, text, strlen(text), &c->err);
+  return cli_close_output(c, st);
+}
+
+bl_status cli_plan_kind(cli *c, const char *plan, bool *footers) {
+  *footers = strcmp(plan, "footers") == 0;
+  if (*footers || *plan == 0) return BL_OK;
+  return bl_fail(&c->err, BL_USAGE, "wrong usage: --plan=%s: --plan or --plan=footers is expected", plan);
+}

@@ -12,7 +12,9 @@ typedef struct maker {
   bool ok;
 } maker;
 
-static void put(maker *m, const char *key, bl_json *v) { m->ok = m->ok && bl_json_set(m->a, m->obj, key, v); }
+static void put(maker *m, const char *key, bl_json *v) {
+  m->ok = m->ok && bl_json_set(m->a, m->obj, key, v);
+}
 
 static void put_long(maker *m, const char *key, int64_t v) {
   if (v != BL_NONE) put(m, key, bl_json_new_i64(m->a, v));
@@ -70,7 +72,8 @@ bl_json *bl_entry_to_json(bl_arena *a, const bl_metadata *md, const bl_manifest_
 
 /* ---- reading ---- */
 
-static bl_status one_of(const bl_json *obj, const char *key, const char *const *words, size_t n, int *out, bl_error *err) {
+static bl_status one_of(const bl_json *obj, const char *key, const char *const *words, size_t n, int *out,
+                        bl_error *err) {
   bl_str s;
   BL_TRY(bl_json_get_str(obj, key, &s, err));
   for (size_t i = 0; i < n; i++)
@@ -88,7 +91,8 @@ static bl_status optional_long(const bl_json *obj, const char *key, int64_t *out
   return BL_OK;
 }
 
-static bl_status read_partition(bl_arena *a, const bl_metadata *md, const bl_json *obj, bl_data_file *f, bl_error *err) {
+static bl_status read_partition(bl_arena *a, const bl_metadata *md, const bl_json *obj, bl_data_file *f,
+                                bl_error *err) {
   const bl_json *array;
   bl_typed_specs specs;
   BL_TRY(bl_json_member(obj, "partition", BL_J_ARRAY, &array, err));
@@ -118,11 +122,13 @@ static bl_status read_ids(bl_arena *a, const bl_json *obj, bl_data_file *f, bl_e
   if (!f->equality_ids || !f->split_offsets) return bl_nomem(err);
   for (const bl_json *v = ids ? ids->first : NULL; v; v = v->next) BL_TRY(bl_json_i32(v, &f->equality_ids[i++], err));
   i = 0;
-  for (const bl_json *v = splits ? splits->first : NULL; v; v = v->next) BL_TRY(bl_json_i64(v, &f->split_offsets[i++], err));
+  for (const bl_json *v = splits ? splits->first : NULL; v; v = v->next)
+    BL_TRY(bl_json_i64(v, &f->split_offsets[i++], err));
   return BL_OK;
 }
 
-bl_status bl_entry_from_json(bl_arena *a, const bl_metadata *md, const bl_json *v, bl_manifest_entry *out, bl_error *err) {
+bl_status bl_entry_from_json(bl_arena *a, const bl_metadata *md, const bl_json *v, bl_manifest_entry *out,
+                             bl_error *err) {
   bl_data_file *f = &out->file;
   int content = 0, format = 0;
   *out = (bl_manifest_entry){.status = BL_EXISTING};
@@ -163,7 +169,8 @@ bl_json *bl_deletes_to_json(bl_arena *a, const bl_metadata *md, const bl_file_de
   return ok ? array : NULL;
 }
 
-bl_status bl_deletes_from_json(bl_arena *a, const bl_metadata *md, const bl_json *array, bl_file_deletes *out, bl_error *err) {
+bl_status bl_deletes_from_json(bl_arena *a, const bl_metadata *md, const bl_json *array, bl_file_deletes *out,
+                               bl_error *err) {
   *out = (bl_file_deletes){0};
   const bl_manifest_entry **position = bl_arena_calloc(a, array->n + 1, sizeof *position);
   const bl_manifest_entry **equality = bl_arena_calloc(a, array->n + 1, sizeof *equality);

@@ -11,12 +11,13 @@ static bool reads_commit_times(const bl_type *t) {
 /* Row ids are [first_row_id, first_row_id + record_count) unless the file stores them. */
 static bl_json *id_range(bl_arena *a, const bl_data_file *f) {
   if (f->first_row_id == BL_NONE || f->record_count == 0) return bl_json_new(a, BL_J_NULL);
-  bl_json *r = bl_json_new(a, BL_J_ARRAY), *lo = bl_json_new_i64(a, f->first_row_id), *hi = bl_json_new_i64(a, f->first_row_id + f->record_count - 1);
+  bl_json *r = bl_json_new(a, BL_J_ARRAY), *lo = bl_json_new_i64(a, f->first_row_id),
+          *hi = bl_json_new_i64(a, f->first_row_id + f->record_count - 1);
   return r && lo && hi && bl_json_push(r, lo) && bl_json_push(r, hi) ? r : NULL;
 }
 
-static bl_status add_task(bl_scan_job *j, const bl_scan_file *f, const bl_task_head *head, const bl_reading *env, bool footers, bl_json *tasks,
-                          bl_error *err) {
+static bl_status add_task(bl_scan_job *j, const bl_scan_file *f, const bl_task_head *head, const bl_reading *env,
+                          bool footers, bl_json *tasks, bl_error *err) {
   bl_arena *a = j->arena;
   const bl_metadata *md = j->t->metadata;
   bl_json *task = bl_task_new(a, j->t, head);
@@ -36,12 +37,14 @@ static bl_status write_plan(bl_scan_job *j, bool footers, char **json, bl_error 
   bl_json *doc = bl_json_new(a, BL_J_OBJECT), *tasks = bl_json_new(a, BL_J_ARRAY);
   bl_task_head head = {"scan", j->schema, &j->columns.wanted, j->filter, reads_commit_times(&j->columns.wanted)};
   bool ok = doc && tasks;
-  ok = ok && bl_json_set(a, doc, "snapshot-id", j->snapshot ? bl_json_new_i64(a, j->snapshot->id) : bl_json_new(a, BL_J_NULL));
+  ok = ok && bl_json_set(a, doc, "snapshot-id",
+                         j->snapshot ? bl_json_new_i64(a, j->snapshot->id) : bl_json_new(a, BL_J_NULL));
   ok = ok && bl_json_set(a, doc, "counts", bl_counts_to_json(a, &j->plan->counts));
   if (!ok) return bl_nomem(err);
   BL_TRY(bl_reading_init(&env, j->t, err));
   bl_status st = BL_OK;
-  for (size_t i = 0; st == BL_OK && i < j->plan->n_files; i++) st = add_task(j, &j->plan->files[i], &head, &env, footers, tasks, err);
+  for (size_t i = 0; st == BL_OK && i < j->plan->n_files; i++)
+    st = add_task(j, &j->plan->files[i], &head, &env, footers, tasks, err);
   bl_reading_dispose(&env);
   BL_TRY(st);
   return bl_json_set(a, doc, "tasks", tasks) ? bl_json_text(j->t->ctx, doc, json, err) : bl_nomem(err);
@@ -108,6 +111,7 @@ bl_status bl_run_scan_task(bl_ctx *ctx, bl_task *task, struct ArrowArrayStream *
     task_job_free(j);
     return st;
   }
-  bl_exec_options eo = {.wanted = &j->columns.wanted, .filter = j->filter, .filter_wanted = &j->filter_columns.wanted, .limit = -1};
+  bl_exec_options eo = {
+      .wanted = &j->columns.wanted, .filter = j->filter, .filter_wanted = &j->filter_columns.wanted, .limit = -1};
   return bl_exec_stream(j->task.table, items, n, &eo, j, task_job_free, out, err);
 }

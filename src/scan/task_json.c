@@ -12,7 +12,8 @@ static bool push_text(bl_arena *a, bl_json *array, bl_str s) {
 
 /* The table's document without its snapshots; name mapping is the one property that reading needs. */
 static bl_json *table_document(bl_arena *a, const bl_metadata *md, bool snapshots) {
-  static const char *const logs[] = {"snapshot-log", "metadata-log", "statistics", "partition-statistics", "refs", "current-snapshot-id", "encryption-keys"};
+  static const char *const logs[] = {"snapshot-log", "metadata-log",        "statistics",     "partition-statistics",
+                                     "refs",         "current-snapshot-id", "encryption-keys"};
   bl_json *doc = bl_json_copy(a, md->json), *properties = bl_json_new(a, BL_J_OBJECT);
   if (!doc || !properties) return NULL;
   for (size_t i = 0; i < BL_LEN(logs); i++) bl_json_remove(doc, logs[i]);
@@ -28,7 +29,8 @@ static bool push_names(bl_arena *a, bl_json *array, const bl_schema *schema, con
   for (size_t i = 0; ok && i < t->n_fields; i++) {
     const bl_field *f = &t->fields[i], *whole = bl_schema_find(schema, f->id);
     bl_str name = prefix.p ? bl_arena_printf(a, "%s.%s", prefix.p, f->name.p) : f->name;
-    if (!whole && !prefix.p && f->id > BL_ID_FIRST_RESERVED && !bl_str_starts(f->name, BL_STR("meta."))) name = bl_arena_printf(a, "meta.%s", f->name.p);
+    if (!whole && !prefix.p && f->id > BL_ID_FIRST_RESERVED && !bl_str_starts(f->name, BL_STR("meta.")))
+      name = bl_arena_printf(a, "meta.%s", f->name.p);
     bool pruned = whole && f->type.kind == BL_STRUCT && f->type.n_fields != whole->type.n_fields;
     ok = name.p && (pruned ? push_names(a, array, schema, &f->type, name) : push_text(a, array, name));
   }
@@ -46,7 +48,8 @@ static bool set_where(bl_arena *a, bl_json *task, const bl_expr *where) {
 }
 
 bl_json *bl_task_new(bl_arena *a, const bl_table *t, const bl_task_head *h) {
-  bl_json *task = bl_json_new(a, BL_J_OBJECT), *maps = bl_json_new(a, BL_J_ARRAY), *columns = bl_json_new(a, BL_J_ARRAY);
+  bl_json *task = bl_json_new(a, BL_J_OBJECT), *maps = bl_json_new(a, BL_J_ARRAY),
+          *columns = bl_json_new(a, BL_J_ARRAY);
   bool ok = task && maps && columns;
   ok = ok && bl_json_set(a, task, "bergline-task", bl_json_new_i64(a, TASK_VERSION));
   ok = ok && bl_json_set(a, task, "kind", bl_json_new_str(a, bl_str_of(h->kind)));
@@ -104,20 +107,23 @@ static bl_status parse_columns(bl_task *t, bl_error *err) {
   return BL_OK;
 }
 
-static bl_status parse_task(bl_ctx *ctx, const char *json, size_t n, const bl_table_options *o, bl_task *out, bl_error *err) {
+static bl_status parse_task(bl_ctx *ctx, const char *json, size_t n, const bl_table_options *o, bl_task *out,
+                            bl_error *err) {
   bl_json *doc;
   int64_t version;
   BL_TRY(bl_json_parse(out->arena, json, n, &doc, err));
   out->json = doc;
   if (doc->kind != BL_J_OBJECT) return bl_json_fail(err, BL_USAGE, doc, "a task is an object");
   BL_TRY(bl_json_get_i64(doc, "bergline-task", &version, err));
-  if (version != TASK_VERSION) return bl_json_fail(err, BL_USAGE, bl_json_get(doc, "bergline-task"), "this version is not known here");
+  if (version != TASK_VERSION)
+    return bl_json_fail(err, BL_USAGE, bl_json_get(doc, "bergline-task"), "this version is not known here");
   BL_TRY(bl_json_get_str(doc, "kind", &out->kind, err));
   BL_TRY(parse_table(ctx, out, o, err));
   return parse_columns(out, err);
 }
 
-bl_status bl_task_parse(bl_ctx *ctx, const char *json, size_t n, const bl_table_options *o, bl_task *out, bl_error *err) {
+bl_status bl_task_parse(bl_ctx *ctx, const char *json, size_t n, const bl_table_options *o, bl_task *out,
+                        bl_error *err) {
   *out = (bl_task){0};
   BL_TRY(bl_arena_new(ctx, &out->arena, err));
   bl_status st = parse_task(ctx, json, n, o, out, err);
@@ -136,7 +142,10 @@ void bl_task_dispose(bl_task *t) {
 
 bl_json *bl_counts_to_json(bl_arena *a, const bl_plan_counts *c) {
   bl_json *o = bl_json_new(a, BL_J_OBJECT);
-  const struct { const char *key; int64_t v; } members[] = {
+  const struct {
+    const char *key;
+    int64_t v;
+  } members[] = {
       {"manifests-opened", (int64_t)c->manifests_opened},
       {"manifests-skipped", (int64_t)c->manifests_skipped},
       {"delete-manifests-opened", (int64_t)c->delete_manifests_opened},
@@ -148,7 +157,8 @@ bl_json *bl_counts_to_json(bl_arena *a, const bl_plan_counts *c) {
       {"bytes", c->bytes},
   };
   bool ok = o != NULL;
-  for (size_t i = 0; ok && i < BL_LEN(members); i++) ok = bl_json_set(a, o, members[i].key, bl_json_new_i64(a, members[i].v));
+  for (size_t i = 0; ok && i < BL_LEN(members); i++)
+    ok = bl_json_set(a, o, members[i].key, bl_json_new_i64(a, members[i].v));
   return ok ? o : NULL;
 }
 
@@ -174,15 +184,18 @@ static bool push_group(bl_arena *a, bl_json *groups, const bl_data_group *g) {
   return ok && bl_json_push(groups, o);
 }
 
-bl_status bl_footer_to_json(bl_arena *a, const bl_reading *env, const bl_manifest_entry *e, bl_json *task, bl_error *err) {
+bl_status bl_footer_to_json(bl_arena *a, const bl_reading *env, const bl_manifest_entry *e, bl_json *task,
+                            bl_error *err) {
   bl_open_file *f;
   BL_TRY(bl_open_file_new(env, e, &f, err));
   bl_json *groups = bl_json_new(a, BL_J_ARRAY);
   bool ok = groups != NULL;
   for (size_t i = 0; ok && i < f->meta->n_groups; i++) ok = push_group(a, groups, &f->meta->groups[i]);
   ok = ok && bl_json_set(a, task, "row-groups", groups);
-  ok = ok && bl_json_set(a, task, "stores-row-id", bl_json_new_bool(a, bl_projection_stored_leaf(f->meta, BL_ID_ROW_ID) >= 0));
-  ok = ok && bl_json_set(a, task, "stores-last-updated-sequence-number", bl_json_new_bool(a, bl_projection_stored_leaf(f->meta, BL_ID_LAST_UPDATED) >= 0));
+  ok = ok && bl_json_set(a, task, "stores-row-id",
+                         bl_json_new_bool(a, bl_projection_stored_leaf(f->meta, BL_ID_ROW_ID) >= 0));
+  ok = ok && bl_json_set(a, task, "stores-last-updated-sequence-number",
+                         bl_json_new_bool(a, bl_projection_stored_leaf(f->meta, BL_ID_LAST_UPDATED) >= 0));
   bl_open_file_free(f);
   return ok ? BL_OK : bl_nomem(err);
 }
