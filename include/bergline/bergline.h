@@ -1,7 +1,7 @@
 /* bergline/bergline.h: all of the library's public headers, and what holds for all of them.
  *
- * bergline reads Apache Iceberg tables of the format versions 1 to 3 with their row lineage: the id that a row keeps for
- * life (`_row_id`) and the sequence number of the commit that last changed it (`_last_updated_sequence_number`).
+ * bergline reads Apache Iceberg tables of the format versions 1 to 3 with their row lineage: the id that a row keeps
+ * for life (`_row_id`) and the sequence number of the commit that last changed it (`_last_updated_sequence_number`).
  *
  * What is promised
  *  - Every function that can fail returns a bl_status and takes a caller-owned bl_error last; it may be NULL. The first
@@ -19,7 +19,8 @@
  *
  * What is not
  *  - Row ids are no order and no key: see docs/lineage.md.
- *  - The interfaces in bergline/sys/ may still change with a minor version; each has a version number as its first member.
+ *  - The interfaces in bergline/sys/ may still change with a minor version; each has a version number as its first
+ * member.
  *
  * The program links against nothing else. */
 #ifndef BERGLINE_BERGLINE_H

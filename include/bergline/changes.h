@@ -64,11 +64,12 @@ typedef struct bl_history_options {
 BL_API bl_status bl_history(bl_table *t, const bl_history_options *o, struct ArrowArrayStream *out,
                             bl_error *err) BL_CHECKED;
 
-/* What would be read, as JSON; see bl_scan_plan. */
-BL_API bl_status bl_changes_plan(bl_table *t, const bl_changes_options *o, bool footers, char **json,
-                                 bl_error *err) BL_CHECKED;
-BL_API bl_status bl_history_plan(bl_table *t, const bl_history_options *o, bool footers, char **json,
-                                 bl_error *err) BL_CHECKED;
+/* What would be read; see bl_scan_plan. "steps" has one element a snapshot of the range, "tasks" one a touched file of
+ * a step. */
+BL_API bl_status bl_changes_plan(bl_table *t, const bl_changes_options *o, const bl_plan_request *q,
+                                 const bl_sink *sink, bl_error *err) BL_CHECKED;
+BL_API bl_status bl_history_plan(bl_table *t, const bl_history_options *o, const bl_plan_request *q,
+                                 const bl_sink *sink, bl_error *err) BL_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -35,10 +35,15 @@ typedef struct bl_scan_options {
  * for the status (bl_status_of_errno) and get_last_error gives the message. */
 BL_API bl_status bl_scan(bl_table *t, const bl_scan_options *o, struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
 
-/* The plan of the same scan as a JSON document: {"snapshot-id", "counts": {…}, "tasks": [{"task", "file", "rows", …}]}.
- * footers: open the files' footers too, for row groups and stored lineage columns. Each element of "tasks" can be given
- * to bl_run_task. *json is NUL-terminated; free it with bl_text_free. */
-BL_API bl_status bl_scan_plan(bl_table *t, const bl_scan_options *o, bool footers, char **json,
+typedef enum bl_plan_format { BL_PLAN_JSON, BL_PLAN_TEXT } bl_plan_format;
+typedef struct bl_plan_request {
+  bl_plan_format format;
+  bool footers; /* open the files' footers too, for row groups and stored lineage columns */
+} bl_plan_request;
+/* What the same scan would read, as a JSON document {"snapshot-id", "counts": {…}, "tasks": […]} or as a table, without
+ * opening a data file. Each element of "tasks" can be given to bl_run_task; the document is written task by task, so
+ * that its size does not matter. */
+BL_API bl_status bl_scan_plan(bl_table *t, const bl_scan_options *o, const bl_plan_request *q, const bl_sink *sink,
                               bl_error *err) BL_CHECKED;
 
 /* Run one task of a plan in any process that reaches the same files. drivers NULL = the built-in ones; path_maps as in

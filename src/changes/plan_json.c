@@ -12,27 +12,29 @@ typedef struct planner {
   bl_reading env;
   const bl_history_options *history; /* row ids that tasks are cut to; NULL */
   bl_idset only;
-  bl_json *steps, *tasks;
+  bl_plan_writer w;
+  bool counting; /* the first walk: steps and counts; the second writes the tasks */
+  bl_json *steps;
   bl_plan_counts counts;
 } planner;
 
-static bool set_long(planner *p, bl_json *o, const char *key, int64_t v) {
-  return bl_json_set(p->a, o, key, bl_json_new_i64(p->a, v));
+static bool set_long(bl_arena *a, bl_json *o, const char *key, int64_t v) {
+  return bl_json_set(a, o, key, bl_json_new_i64(a, v));
 }
 
-static bool set_str(planner *p, bl_json *o, const char *key, bl_str s) {
-  return bl_json_set(p->a, o, key, bl_json_new_str(p->a, s));
+static bool set_str(bl_arena *a, bl_json *o, const char *key, bl_str s) {
+  return bl_json_set(a, o, key, bl_json_new_str(a, s));
 }
 
-static bl_json *commit_json(planner *p, const bl_snapshot *s) {
-  bl_json *o = bl_json_new(p->a, BL_J_OBJECT);
+static bl_json *commit_json(bl_arena *a, const bl_snapshot *s) {
+  bl_json *o = bl_json_new(a, BL_J_OBJECT);
   bl_str op = bl_snapshot_operation(s), engine = bl_pairs_get(&s->summary, "engine-name"),
          version = bl_pairs_get(&s->summary, "engine-version");
-  bool ok = o && set_long(p, o, "snapshot-id", s->id) && set_long(p, o, "sequence-number", s->sequence_number);
-  ok = ok && set_long(p, o, "timestamp-ms", s->timestamp_ms);
-  if (ok && op.n) ok = set_str(p, o, "operation", op);
-  if (ok && engine.p) ok = set_str(p, o, "engine-name", engine);
-  if (ok && version.p) ok = set_str(p, o, "engine-version", version);
+  bool ok = o && set_long(a, o, "snapshot-id", s->id) && set_long(a, o, "sequence-number", s->sequence_number);
+  ok = ok && set_long(a, o, "timestamp-ms", s->timestamp_ms);
+  if (ok && op.n) ok = set_str(a, o, "operation", op);
+  if (ok && engine.p) ok = set_str(a, o, "engine-name", engine);
+  if (ok && version.p) ok = set_str(a, o, "engine-version", version);
   return ok ? o : NULL;
 }
 
@@ -56,42 +58,68 @@ static bool may_hold(const planner *p, const bl_manifest_entry *e) {
   return i < p->only.n && p->only.ids[i] <= s.upper.u.i;
 }
 
-static bool set_side(planner *p, bl_json *task, const char *key, const char *deletes_key, const bl_manifest_entry *e,
-                     const bl_file_deletes *d) {
+static bool set_side(planner *p, bl_arena *a, bl_json *task, const char *key, const char *deletes_key,
+                     const bl_manifest_entry *e, const bl_file_deletes *d) {
   const bl_metadata *md = p->t->metadata;
-  if (!e) return bl_json_set(p->a, task, key, bl_json_new(p->a, BL_J_NULL));
-  return bl_json_set(p->a, task, key, bl_entry_to_json(p->a, md, e)) &&
-         bl_json_set(p->a, task, deletes_key, bl_deletes_to_json(p->a, md, d));
+  if (!e) return bl_json_set(a, task, key, bl_json_new(a, BL_J_NULL));
+  return bl_json_set(a, task, key, bl_entry_to_json(a, md, e)) &&
+         bl_json_set(a, task, deletes_key, bl_deletes_to_json(a, md, d));
 }
 
-static bool set_row_ids(planner *p, bl_json *task) {
-  bl_json *ids = bl_json_new(p->a, BL_J_ARRAY);
+static bool set_row_ids(planner *p, bl_arena *a, bl_json *task) {
+  bl_json *ids = bl_json_new(a, BL_J_ARRAY);
   bool ok = ids != NULL;
   for (size_t i = 0; ok && i < p->only.n; i++) {
-    bl_json *v = bl_json_new_i64(p->a, p->only.ids[i]);
+    bl_json *v = bl_json_new_i64(a, p->only.ids[i]);
     ok = v && bl_json_push(ids, v);
   }
-  return ok && bl_json_set(p->a, task, "row-ids", ids);
+  return ok && bl_json_set(a, task, "row-ids", ids);
+}
+
+static bl_json *own_part(planner *p, bl_arena *a, size_t ordinal, const bl_snapshot *commit, const bl_touched *t) {
+  bl_json *own = bl_json_new(a, BL_J_OBJECT);
+  bool ok = own && bl_json_set(a, own, "why", bl_json_new_str(a, why(t))) &&
+            bl_json_set(a, own, "ordinal", bl_json_new_i64(a, (int64_t)ordinal));
+  ok = ok && bl_json_set(a, own, "commit", commit_json(a, commit));
+  ok = ok && set_side(p, a, own, "old-file", "old-deletes", t->old_entry, &t->old_deletes);
+  ok = ok && set_side(p, a, own, "new-file", "new-deletes", t->new_entry, &t->new_deletes);
+  if (ok && p->history && p->only.n) ok = set_row_ids(p, a, own);
+  return ok ? own : NULL;
+}
+
+static size_t count_deletes(const bl_file_deletes *d) {
+  return (d->vector != NULL) + d->n_position + d->n_equality;
+}
+
+static bl_status put_task(planner *p, bl_arena *a, size_t ordinal, const bl_snapshot *commit, const bl_touched *t,
+                          bl_error *err) {
+  const bl_manifest_entry *e = t->new_entry ? t->new_entry : t->old_entry;
+  bl_plan_line line = {.why = why(t),
+                       .path = e->file.path,
+                       .rows = e->file.record_count,
+                       .ordinal = (int64_t)ordinal,
+                       .first_row_id = e->file.first_row_id,
+                       .deletes = count_deletes(&t->old_deletes) + count_deletes(&t->new_deletes)};
+  bl_json *own = own_part(p, a, ordinal, commit, t);
+  if (!own) return bl_nomem(err);
+  if (p->footers) BL_TRY(bl_footer_to_json(a, &p->env, e, own, err));
+  return bl_plan_task(&p->w, own, &line, err);
 }
 
 static bl_status add_task(planner *p, size_t ordinal, const bl_snapshot *commit, const bl_touched *t, bl_error *err) {
-  if (!may_hold(p, t->old_entry) && !may_hold(p, t->new_entry)) {
-    p->counts.files_skipped++;
+  bl_arena *a;
+  const bl_manifest_entry *e = t->new_entry ? t->new_entry : t->old_entry;
+  if (!may_hold(p, t->old_entry) && !may_hold(p, t->new_entry)) return BL_OK;
+  if (p->counting) {
+    p->counts.files++;
+    p->counts.rows += e->file.record_count;
+    p->counts.bytes += e->file.file_size;
     return BL_OK;
   }
-  const bl_manifest_entry *e = t->new_entry ? t->new_entry : t->old_entry;
-  bl_json *task = bl_task_new(p->a, p->t, &p->head);
-  bool ok = task && set_str(p, task, "why", why(t)) && set_long(p, task, "ordinal", (int64_t)ordinal);
-  ok = ok && bl_json_set(p->a, task, "commit", commit_json(p, commit));
-  ok = ok && set_side(p, task, "old-file", "old-deletes", t->old_entry, &t->old_deletes);
-  ok = ok && set_side(p, task, "new-file", "new-deletes", t->new_entry, &t->new_deletes);
-  if (ok && p->history && p->only.n) ok = set_row_ids(p, task);
-  if (!ok) return bl_nomem(err);
-  if (p->footers) BL_TRY(bl_footer_to_json(p->a, &p->env, e, task, err));
-  p->counts.files++;
-  p->counts.rows += e->file.record_count;
-  p->counts.bytes += e->file.file_size;
-  return bl_json_push(p->tasks, task) ? BL_OK : bl_nomem(err);
+  BL_TRY(bl_arena_new(p->t->ctx, &a, err));
+  bl_status st = put_task(p, a, ordinal, commit, t, err);
+  bl_arena_free(a);
+  return st;
 }
 
 static void add_counts(bl_plan_counts *sum, const bl_plan_counts *c) {
@@ -102,55 +130,73 @@ static void add_counts(bl_plan_counts *sum, const bl_plan_counts *c) {
   sum->delete_files += c->delete_files;
 }
 
-static bl_status add_step(planner *p, bl_differ *differ, size_t ordinal, const bl_step *s, bool net, bl_error *err) {
+static bl_status note_step(planner *p, size_t ordinal, const bl_step *s, const bl_diff *d, bool proven, bl_error *err) {
+  bl_arena *a = p->a;
+  bl_json *o = bl_json_new(a, BL_J_OBJECT);
+  bool ok = o && set_long(a, o, "ordinal", (int64_t)ordinal);
+  ok = ok &&
+       bl_json_set(a, o, "from-snapshot-id", s->from ? bl_json_new_i64(a, s->from->id) : bl_json_new(a, BL_J_NULL));
+  ok = ok && bl_json_set(a, o, "commit", commit_json(a, s->to));
+  ok = ok && bl_json_set(a, o, "gap", bl_json_new_bool(a, s->gap));
+  ok = ok && bl_json_set(a, o, "proven-replace", bl_json_new_bool(a, proven));
+  ok = ok && bl_json_set(a, o, "counts", bl_counts_to_json(a, &d->counts));
+  add_counts(&p->counts, &d->counts);
+  return ok && bl_json_push(p->steps, o) ? BL_OK : bl_nomem(err);
+}
+
+static bl_status do_step(planner *p, bl_differ *differ, size_t ordinal, const bl_step *s, bool net, bl_error *err) {
   bl_diff d;
   BL_TRY(bl_differ_run(differ, s->from, s->to, &d, err));
   bool proven =
       !net && !s->gap && s->from && bl_str_is(bl_snapshot_operation(s->to), "replace") && d.metadata_proves_replace;
-  bl_json *o = bl_json_new(p->a, BL_J_OBJECT);
-  bool ok = o && set_long(p, o, "ordinal", (int64_t)ordinal);
-  ok = ok && bl_json_set(p->a, o, "from-snapshot-id",
-                         s->from ? bl_json_new_i64(p->a, s->from->id) : bl_json_new(p->a, BL_J_NULL));
-  ok = ok && bl_json_set(p->a, o, "commit", commit_json(p, s->to));
-  ok = ok && bl_json_set(p->a, o, "gap", bl_json_new_bool(p->a, s->gap));
-  ok = ok && bl_json_set(p->a, o, "proven-replace", bl_json_new_bool(p->a, proven));
-  ok = ok && bl_json_set(p->a, o, "counts", bl_counts_to_json(p->a, &d.counts));
-  bl_status st = ok && bl_json_push(p->steps, o) ? BL_OK : bl_nomem(err);
+  bl_status st = p->counting ? note_step(p, ordinal, s, &d, proven, err) : BL_OK;
   for (size_t i = 0; st == BL_OK && !proven && i < d.n; i++) st = add_task(p, ordinal, s->to, &d.items[i], err);
-  add_counts(&p->counts, &d.counts);
   bl_diff_release(differ, &d);
   return st;
 }
 
-static bl_status walk(planner *p, const bl_range *r, bool net, bl_error *err) {
-  bl_differ *differ;
-  BL_TRY(bl_differ_new(p->t, &differ, err));
-  bl_status st = BL_OK;
-  if (net && r->to && r->from != r->to) {
+static bl_status walk(planner *p, bl_differ *differ, const bl_range *r, bool net, bl_error *err) {
+  if (net) {
     bl_step whole = {.from = r->from, .to = r->to};
-    st = add_step(p, differ, 0, &whole, true, err);
+    return r->to && r->from != r->to ? do_step(p, differ, 0, &whole, true, err) : BL_OK;
   }
-  for (size_t i = 0; st == BL_OK && !net && i < r->n_steps; i++) st = add_step(p, differ, i, &r->steps[i], false, err);
-  bl_differ_free(differ);
-  return st;
+  for (size_t i = 0; i < r->n_steps; i++) BL_TRY(do_step(p, differ, i, &r->steps[i], false, err));
+  return BL_OK;
 }
 
-static bl_status write_plan(planner *p, const bl_range_options *ro, char **json, bl_error *err) {
+static bl_json *document(planner *p, const bl_range *r, bool net) {
+  bl_arena *a = p->a;
+  bl_json *doc = bl_json_new(a, BL_J_OBJECT);
+  bool ok = doc && bl_json_set(a, doc, "from-snapshot-id",
+                               r->from ? bl_json_new_i64(a, r->from->id) : bl_json_new(a, BL_J_NULL));
+  ok = ok && bl_json_set(a, doc, "to-snapshot-id", r->to ? bl_json_new_i64(a, r->to->id) : bl_json_new(a, BL_J_NULL));
+  ok = ok && bl_json_set(a, doc, "net", bl_json_new_bool(a, net));
+  ok = ok && bl_json_set(a, doc, "counts", bl_counts_to_json(a, &p->counts));
+  return ok && bl_json_set(a, doc, "steps", p->steps) ? doc : NULL;
+}
+
+/* Two walks over the same diffs (manifests are cached): counts stand before the tasks, and no task is kept. */
+static bl_status write_plan(planner *p, const bl_range_options *ro, const bl_plan_request *q, const bl_sink *sink,
+                            bl_error *err) {
   bl_range r;
+  bl_differ *differ = NULL;
   BL_TRY(bl_range_resolve(p->t, ro, p->a, &r, err));
-  bl_json *doc = bl_json_new(p->a, BL_J_OBJECT);
+  bl_json *head = bl_task_new(p->a, p->t, &p->head), *doc;
   p->steps = bl_json_new(p->a, BL_J_ARRAY);
-  p->tasks = bl_json_new(p->a, BL_J_ARRAY);
-  if (!doc || !p->steps || !p->tasks) return bl_nomem(err);
-  BL_TRY(walk(p, &r, ro->net, err));
-  bool ok = bl_json_set(p->a, doc, "from-snapshot-id",
-                        r.from ? bl_json_new_i64(p->a, r.from->id) : bl_json_new(p->a, BL_J_NULL));
-  ok = ok &&
-       bl_json_set(p->a, doc, "to-snapshot-id", r.to ? bl_json_new_i64(p->a, r.to->id) : bl_json_new(p->a, BL_J_NULL));
-  ok = ok && bl_json_set(p->a, doc, "net", bl_json_new_bool(p->a, ro->net));
-  ok = ok && bl_json_set(p->a, doc, "counts", bl_counts_to_json(p->a, &p->counts));
-  ok = ok && bl_json_set(p->a, doc, "steps", p->steps) && bl_json_set(p->a, doc, "tasks", p->tasks);
-  return ok ? bl_json_text(p->t->ctx, doc, json, err) : bl_nomem(err);
+  if (!head || !p->steps) return bl_nomem(err);
+  bl_status st;
+  BL_GO(bl_differ_new(p->t, &differ, err));
+  p->counting = true;
+  BL_GO(walk(p, differ, &r, ro->net, err));
+  p->counting = false;
+  doc = document(p, &r, ro->net);
+  BL_GO(doc ? bl_plan_begin(&p->w, p->t->ctx, sink, q->format, doc, head, err) : bl_nomem(err));
+  BL_GO(walk(p, differ, &r, ro->net, err));
+  BL_GO(bl_plan_end(&p->w, err));
+done:
+  bl_differ_free(differ);
+  bl_plan_dispose(&p->w);
+  return st;
 }
 
 typedef struct request {
@@ -159,14 +205,12 @@ typedef struct request {
   size_t n_columns;
   const char *where;
   const bl_history_options *history;
-  bool footers;
 } request;
 
-static bl_status plan(bl_table *t, const request *q, char **json, bl_error *err) {
+static bl_status plan(bl_table *t, const request *q, const bl_plan_request *pq, const bl_sink *sink, bl_error *err) {
   bl_job *j;
-  *json = NULL;
   BL_TRY(bl_job_new(t, &j, err));
-  planner p = {.t = t, .a = j->arena, .footers = q->footers, .history = q->history};
+  planner p = {.t = t, .a = j->arena, .footers = pq->footers, .history = q->history};
   bl_status st;
   BL_GO(bl_job_schema(t, &q->range, &p.schema, err));
   BL_GO(bl_job_columns(j, t, p.schema, q->columns, q->n_columns, err));
@@ -174,7 +218,7 @@ static bl_status plan(bl_table *t, const request *q, char **json, bl_error *err)
   p.head = (bl_task_head){"changes", p.schema, &j->columns.wanted, j->where, false};
   BL_GO(bl_reading_init(&p.env, t, err));
   if (q->history) BL_GO(bl_idset_init(&p.only, t->ctx, q->history->row_ids, q->history->n_row_ids, err));
-  BL_GO(write_plan(&p, &q->range, json, err));
+  BL_GO(write_plan(&p, &q->range, pq, sink, err));
 done:
   bl_idset_dispose(&p.only);
   bl_reading_dispose(&p.env);
@@ -182,23 +226,23 @@ done:
   return st;
 }
 
-bl_status bl_changes_plan(bl_table *t, const bl_changes_options *o, bool footers, char **json, bl_error *err) {
+bl_status bl_changes_plan(bl_table *t, const bl_changes_options *o, const bl_plan_request *q, const bl_sink *sink,
+                          bl_error *err) {
   static const bl_changes_options none = {0};
   if (!o) o = &none;
-  request q = {.range = {.from = o->from, .to = o->to, .ref = o->ref, .net = o->net},
+  request r = {.range = {.from = o->from, .to = o->to, .ref = o->ref, .net = o->net},
                .columns = o->columns,
                .n_columns = o->n_columns,
-               .where = o->where,
-               .footers = footers};
-  return plan(t, &q, json, err);
+               .where = o->where};
+  return plan(t, &r, q, sink, err);
 }
 
-bl_status bl_history_plan(bl_table *t, const bl_history_options *o, bool footers, char **json, bl_error *err) {
-  request q = {.range = {.from = o->from, .to = o->to, .ref = o->ref},
+bl_status bl_history_plan(bl_table *t, const bl_history_options *o, const bl_plan_request *q, const bl_sink *sink,
+                          bl_error *err) {
+  request r = {.range = {.from = o->from, .to = o->to, .ref = o->ref},
                .columns = o->columns,
                .n_columns = o->n_columns,
                .where = o->where,
-               .history = o,
-               .footers = footers};
-  return plan(t, &q, json, err);
+               .history = o};
+  return plan(t, &r, q, sink, err);
 }

@@ -22,12 +22,10 @@ static const cli_option options[] = {
 };
 
 static bl_status print_plan(cli *c, bl_table *t, const bl_history_options *o, const char *plan) {
-  bool footers;
-  char *json = NULL;
-  bl_status st = cli_plan_kind(c, plan, &footers);
-  if (st == BL_OK) st = bl_history_plan(t, o, footers, &json, &c->err);
-  if (st == BL_OK) st = cli_write_text(c, json);
-  bl_text_free(c->ctx, json);
+  bl_plan_request q;
+  bl_sink sink;
+  bl_status st = cli_plan(c, plan, &q, &sink);
+  if (st == BL_OK) st = cli_close_output(c, bl_history_plan(t, o, &q, &sink, &c->err));
   return st;
 }
 

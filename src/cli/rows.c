@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bl_status cli_write_rows(cli *c, struct ArrowArrayStream *in) {
   const char *name;
@@ -57,16 +58,14 @@ bl_status cli_where_error(cli *c, const char *where, bl_status st) {
   return st;
 }
 
-bl_status cli_write_text(cli *c, const char *text) {
-  bl_sink sink;
-  bl_status st = cli_open_output(c, &sink);
-  if (st != BL_OK) return st;
-  st = sink.write(sink.user, text, strlen(text), &c->err);
-  return cli_close_output(c, st);
-}
-
-bl_status cli_plan_kind(cli *c, const char *plan, bool *footers) {
-  *footers = strcmp(plan, "footers") == 0;
-  if (*footers || *plan == 0) return BL_OK;
-  return bl_fail(&c->err, BL_USAGE, "wrong usage: --plan=%s: --plan or --plan=footers is expected", plan);
+bl_status cli_plan(cli *c, const char *plan, bl_plan_request *q, bl_sink *sink) {
+  const char *format = c->common.format;
+  *q = (bl_plan_request){.footers = strcmp(plan, "footers") == 0};
+  if (!q->footers && *plan)
+    return bl_fail(&c->err, BL_USAGE, "wrong usage: --plan=%s: --plan or --plan=footers is expected", plan);
+  bool text = format ? strcmp(format, "text") == 0 : !c->common.output && isatty(STDOUT_FILENO);
+  if (format && !text && strcmp(format, "json") != 0)
+    return bl_fail(&c->err, BL_USAGE, "wrong usage: --format %s: a plan is text or json", format);
+  q->format = text ? BL_PLAN_TEXT : BL_PLAN_JSON;
+  return cli_open_output(c, sink);
 }

@@ -16,45 +16,63 @@ static bl_json *id_range(bl_arena *a, const bl_data_file *f) {
   return r && lo && hi && bl_json_push(r, lo) && bl_json_push(r, hi) ? r : NULL;
 }
 
-static bl_status add_task(bl_scan_job *j, const bl_scan_file *f, const bl_task_head *head, const bl_reading *env,
-                          bool footers, bl_json *tasks, bl_error *err) {
-  bl_arena *a = j->arena;
+static bl_status add_task(bl_scan_job *j, bl_arena *a, const bl_scan_file *f, const bl_reading *env, bool footers,
+                          bl_plan_writer *w, bl_error *err) {
   const bl_metadata *md = j->t->metadata;
-  bl_json *task = bl_task_new(a, j->t, head);
-  bool ok = task != NULL;
-  ok = ok && bl_json_set(a, task, "why", bl_json_new_str(a, BL_STR("live data file")));
-  ok = ok && bl_json_set(a, task, "id-range", id_range(a, &f->data->file));
-  ok = ok && bl_json_set(a, task, "file", bl_entry_to_json(a, md, f->data));
-  ok = ok && bl_json_set(a, task, "deletes", bl_deletes_to_json(a, md, &f->deletes));
+  bl_plan_line line = {.why = BL_STR("live data file"),
+                       .path = f->data->file.path,
+                       .rows = f->data->file.record_count,
+                       .ordinal = -1,
+                       .first_row_id = f->data->file.first_row_id,
+                       .deletes = (f->deletes.vector != NULL) + f->deletes.n_position + f->deletes.n_equality};
+  bl_json *own = bl_json_new(a, BL_J_OBJECT);
+  bool ok = own && bl_json_set(a, own, "why", bl_json_new_str(a, line.why));
+  ok = ok && bl_json_set(a, own, "id-range", id_range(a, &f->data->file));
+  ok = ok && bl_json_set(a, own, "file", bl_entry_to_json(a, md, f->data));
+  ok = ok && bl_json_set(a, own, "deletes", bl_deletes_to_json(a, md, &f->deletes));
   if (!ok) return bl_nomem(err);
-  if (footers) BL_TRY(bl_footer_to_json(a, env, f->data, task, err));
-  return bl_json_push(tasks, task) ? BL_OK : bl_nomem(err);
+  if (footers) BL_TRY(bl_footer_to_json(a, env, f->data, own, err));
+  return bl_plan_task(w, own, &line, err);
 }
 
-static bl_status write_plan(bl_scan_job *j, bool footers, char **json, bl_error *err) {
-  bl_arena *a = j->arena;
+/* Each task in an arena of its own. */
+static bl_status add_tasks(bl_scan_job *j, const bl_plan_request *q, bl_plan_writer *w, bl_error *err) {
   bl_reading env;
-  bl_json *doc = bl_json_new(a, BL_J_OBJECT), *tasks = bl_json_new(a, BL_J_ARRAY);
+  BL_TRY(bl_reading_init(&env, j->t, err));
+  bl_status st = BL_OK;
+  for (size_t i = 0; st == BL_OK && i < j->plan->n_files; i++) {
+    bl_arena *a;
+    st = bl_arena_new(j->t->ctx, &a, err);
+    if (st != BL_OK) break;
+    st = add_task(j, a, &j->plan->files[i], &env, q->footers, w, err);
+    bl_arena_free(a);
+  }
+  bl_reading_dispose(&env);
+  return st;
+}
+
+static bl_status write_plan(bl_scan_job *j, const bl_plan_request *q, const bl_sink *sink, bl_plan_writer *w,
+                            bl_error *err) {
+  bl_arena *a = j->arena;
   bl_task_head head = {"scan", j->schema, &j->columns.wanted, j->filter, reads_commit_times(&j->columns.wanted)};
-  bool ok = doc && tasks;
+  bl_json *doc = bl_json_new(a, BL_J_OBJECT), *task = bl_task_new(a, j->t, &head);
+  bool ok = doc && task;
   ok = ok && bl_json_set(a, doc, "snapshot-id",
                          j->snapshot ? bl_json_new_i64(a, j->snapshot->id) : bl_json_new(a, BL_J_NULL));
   ok = ok && bl_json_set(a, doc, "counts", bl_counts_to_json(a, &j->plan->counts));
   if (!ok) return bl_nomem(err);
-  BL_TRY(bl_reading_init(&env, j->t, err));
-  bl_status st = BL_OK;
-  for (size_t i = 0; st == BL_OK && i < j->plan->n_files; i++)
-    st = add_task(j, &j->plan->files[i], &head, &env, footers, tasks, err);
-  bl_reading_dispose(&env);
-  BL_TRY(st);
-  return bl_json_set(a, doc, "tasks", tasks) ? bl_json_text(j->t->ctx, doc, json, err) : bl_nomem(err);
+  BL_TRY(bl_plan_begin(w, j->t->ctx, sink, q->format, doc, task, err));
+  BL_TRY(add_tasks(j, q, w, err));
+  return bl_plan_end(w, err);
 }
 
-bl_status bl_scan_plan(bl_table *t, const bl_scan_options *o, bool footers, char **json, bl_error *err) {
+bl_status bl_scan_plan(bl_table *t, const bl_scan_options *o, const bl_plan_request *q, const bl_sink *sink,
+                       bl_error *err) {
   bl_scan_job *j;
-  *json = NULL;
+  bl_plan_writer w = {0};
   BL_TRY(bl_scan_job_new(t, o, &j, err));
-  bl_status st = write_plan(j, footers, json, err);
+  bl_status st = write_plan(j, q, sink, &w, err);
+  bl_plan_dispose(&w);
   bl_scan_job_free(j);
   return st;
 }

@@ -162,20 +162,6 @@ bl_json *bl_counts_to_json(bl_arena *a, const bl_plan_counts *c) {
   return ok ? o : NULL;
 }
 
-bl_status bl_json_text(bl_ctx *ctx, const bl_json *v, char **out, bl_error *err) {
-  bl_buf b;
-  *out = NULL;
-  bl_buf_init(&b, ctx, BL_BUF_MAX);
-  bl_json_print(&b, v, true);
-  bl_buf_byte(&b, '\n');
-  bl_buf_byte(&b, 0);
-  bl_status st = bl_buf_ok(&b, err);
-  if (st == BL_OK && !(*out = bl_alloc(ctx, b.n, 1))) st = bl_nomem(err);
-  if (st == BL_OK) memcpy(*out, b.p, b.n);
-  bl_buf_free(&b);
-  return st;
-}
-
 static bool push_group(bl_arena *a, bl_json *groups, const bl_data_group *g) {
   bl_json *o = bl_json_new(a, BL_J_OBJECT);
   bool ok = o && bl_json_set(a, o, "first-row", bl_json_new_i64(a, g->first_row));

@@ -43,9 +43,31 @@ bl_status bl_task_parse(bl_ctx *ctx, const char *json, size_t n, const bl_table_
                         bl_error *err) BL_CHECKED;
 void bl_task_dispose(bl_task *t);
 
-/* "counts" of a plan; text of a document: *out is freed by bl_text_free. */
+/* "counts" of a plan. */
 bl_json *bl_counts_to_json(bl_arena *a, const bl_plan_counts *c);
-bl_status bl_json_text(bl_ctx *ctx, const bl_json *v, char **out, bl_error *err) BL_CHECKED;
+
+/* A plan on its way out: the members of the document, then the tasks one by one. */
+typedef struct bl_plan_writer {
+  bl_ctx *ctx;
+  const bl_sink *sink;
+  bl_plan_format format;
+  bl_buf head; /* of every task, as text without its closing brace */
+  bl_buf out;
+  size_t tasks;
+} bl_plan_writer;
+/* A task's own part; in text a line. */
+typedef struct bl_plan_line {
+  bl_str why, path;
+  int64_t rows, ordinal; /* ordinal -1: none */
+  int64_t first_row_id;  /* BL_NONE */
+  size_t deletes;
+} bl_plan_line;
+/* head: a task of bl_task_new; doc: the document's members so far. */
+bl_status bl_plan_begin(bl_plan_writer *w, bl_ctx *ctx, const bl_sink *sink, bl_plan_format format, const bl_json *doc,
+                        const bl_json *head, bl_error *err) BL_CHECKED;
+bl_status bl_plan_task(bl_plan_writer *w, const bl_json *own, const bl_plan_line *line, bl_error *err) BL_CHECKED;
+bl_status bl_plan_end(bl_plan_writer *w, bl_error *err) BL_CHECKED;
+void bl_plan_dispose(bl_plan_writer *w);
 /* Row groups and stored lineage columns of a file, by its footer: "row-groups", "stores-row-id", "stores-last-updated".
  */
 bl_status bl_footer_to_json(bl_arena *a, const bl_reading *env, const bl_manifest_entry *e, bl_json *task,
