@@ -1,4 +1,4 @@
-/* value_text.h: model values as JSON cells (the NDJSON rules: cli.md "Output"). */
+/* value_text.h: model values as JSON cells (the NDJSON rules: bergline(1), OUTPUT). */
 #ifndef BL_INSPECT_VALUE_TEXT_H
 #define BL_INSPECT_VALUE_TEXT_H
 

@@ -1,5 +1,5 @@
-/* expr.h: predicates (docs/expressions in the man pages): parsing, binding, evaluation on statistics.
- * SQL three-valued logic. Text grammar: cli.md "EXPR". */
+/* expr.h: predicates (bergline(1), EXPRESSIONS): parsing, binding, evaluation on statistics.
+ * SQL three-valued logic. */
 #ifndef BL_MODEL_EXPR_H
 #define BL_MODEL_EXPR_H
 

@@ -1,4 +1,4 @@
-/* address.c: TABLE and its options -> an opened table (cli.md "Addressing"). */
+/* address.c: TABLE and its options -> an opened table (bergline(1), ADDRESSES). */
 #include "table/config.h"
 #include "table/locate.h"
 #include "table/pathmap.h"
