@@ -24,6 +24,18 @@ static void put_text(maker *m, const char *key, bl_str s) {
   if (s.p) put(m, key, bl_json_new_str(m->a, s));
 }
 
+/* Of an encrypted file: it is refused when it is read. */
+static void put_key(maker *m, bl_str key) {
+  bl_buf b;
+  if (!key.p) return;
+  bl_buf_init(&b, bl_arena_ctx(m->a), 1 << 20);
+  bl_print_base64(&b, key.p, key.n);
+  bl_str text = b.failed ? BL_STR_NONE : bl_arena_str(m->a, (bl_str){b.p ? (const char *)b.p : "", b.n});
+  bl_buf_free(&b);
+  m->ok = m->ok && text.p;
+  put_text(m, "key-metadata", text);
+}
+
 static void put_partition(maker *m, const bl_metadata *md, const bl_data_file *f) {
   bl_typed_specs specs;
   bl_json *array = bl_json_new(m->a, BL_J_ARRAY);
@@ -31,7 +43,8 @@ static void put_partition(maker *m, const bl_metadata *md, const bl_data_file *f
   const bl_typed_spec *s = m->ok ? bl_typed_specs_get(&specs, f->spec_id) : NULL;
   for (size_t i = 0; m->ok && s && i < f->n_partition && i < s->spec->n_fields; i++) {
     const bl_value *v = &f->partition[i];
-    bl_json *j = v->null ? bl_json_new(m->a, BL_J_NULL) : bl_value_to_json(m->a, &s->types[i], v);
+    bool told = !v->null && s->types[i].kind != BL_KIND_UNKNOWN;
+    bl_json *j = told ? bl_value_to_json(m->a, &s->types[i], v) : bl_json_new(m->a, BL_J_NULL);
     m->ok = j && bl_json_push(array, j);
   }
   put(m, "partition", array);
@@ -62,6 +75,7 @@ bl_json *bl_entry_to_json(bl_arena *a, const bl_metadata *md, const bl_manifest_
   put_long(&m, "data-sequence-number", e->sequence_number);
   put_long(&m, "file-sequence-number", e->file_sequence_number);
   put_long(&m, "first-row-id", f->first_row_id);
+  put_key(&m, f->key_metadata);
   put_numbers(&m, "split-offsets", f->split_offsets, NULL, f->n_split_offsets);
   put_numbers(&m, "equality-ids", NULL, f->equality_ids, f->n_equality_ids);
   put_text(&m, "referenced-data-file", f->referenced_data_file);
@@ -98,7 +112,8 @@ static bl_status read_partition(bl_arena *a, const bl_metadata *md, const bl_jso
   BL_TRY(bl_json_member(obj, "partition", BL_J_ARRAY, &array, err));
   BL_TRY(bl_typed_specs_make(a, md, &specs, err));
   const bl_typed_spec *s = bl_typed_specs_get(&specs, f->spec_id);
-  if (!s || array->n != s->spec->n_fields) return bl_json_fail(err, BL_USAGE, array, "does not fit the partition spec");
+  if (array->n != (s ? s->spec->n_fields : 0))
+    return bl_json_fail(err, BL_USAGE, array, "does not fit the partition spec");
   f->n_partition = array->n;
   f->partition = bl_arena_calloc(a, array->n + 1, sizeof *f->partition);
   if (!f->partition) return bl_nomem(err);
@@ -147,9 +162,11 @@ bl_status bl_entry_from_json(bl_arena *a, const bl_metadata *md, const bl_json *
   BL_TRY(optional_long(v, "snapshot-id", &out->snapshot_id, err));
   BL_TRY(optional_long(v, "first-row-id", &f->first_row_id, err));
   out->stored_first_row_id = f->first_row_id;
+  BL_TRY(bl_json_opt_str(v, "key-metadata", &f->key_metadata, err));
   BL_TRY(bl_json_opt_str(v, "referenced-data-file", &f->referenced_data_file, err));
   BL_TRY(optional_long(v, "content-offset", &f->content_offset, err));
   BL_TRY(optional_long(v, "content-size-in-bytes", &f->content_size, err));
+  if (f->record_count < 0) return bl_json_fail(err, BL_USAGE, bl_json_get(v, "record-count"), "is negative");
   return read_ids(a, v, f, err);
 }
 

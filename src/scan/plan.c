@@ -24,65 +24,20 @@ typedef struct planner {
   bool metrics;
 } planner;
 
-static bool manifest_may_match(const planner *p, const bl_manifest_file *m) {
-  if (!bl_manifest_may_live(m)) return false;
+/* Why a manifest need not be opened; NULL where it must. */
+static const char *skip_manifest(const planner *p, const bl_manifest_file *m) {
+  if (!bl_manifest_may_live(m)) return "nothing in it is live";
   const bl_typed_spec *s = bl_typed_specs_get(&p->specs, m->spec_id);
-  if (!p->o->filter || !s || !m->has_partitions) return true;
-  return bl_summaries_may_match(p->o->filter, s->spec, s->types, p->o->schema, m->partitions, m->n_partitions);
+  if (!p->o->filter || !s || !m->has_partitions) return NULL;
+  if (bl_summaries_may_match(p->o->filter, s->spec, s->types, p->o->schema, m->partitions, m->n_partitions))
+    return NULL;
+  return "none of its partitions can match";
 }
 
 static bool partition_may_match(const planner *p, const bl_data_file *f) {
   const bl_typed_spec *s = bl_typed_specs_get(&p->specs, f->spec_id);
   if (!p->o->filter || !s) return true;
   return bl_partition_may_match(p->o->filter, s->spec, s->types, p->o->schema, f->partition, f->n_partition);
-}
-
-bool bl_meta_stats(void *data_entry, const bl_field *f, bl_stats *out) {
-  const bl_manifest_entry *e = data_entry;
-  const bl_data_file *d = &e->file;
-  *out = (bl_stats){.rows = d->record_count, .nulls = 0, .nans = 0};
-  bool lineage = f->id == BL_ID_ROW_ID || f->id == BL_ID_LAST_UPDATED;
-  if (lineage && d->first_row_id == BL_NONE) {
-    out->nulls = d->record_count;
-    out->all_same = true;
-    return true;
-  }
-  if (lineage) { /* only metrics tell what is stored; nulls stand for the inherited values */
-    const bl_column_metrics *m = bl_data_file_metrics(d, f->id);
-    bl_value lo, hi;
-    int64_t first = f->id == BL_ID_ROW_ID ? d->first_row_id : e->sequence_number;
-    int64_t last = f->id == BL_ID_ROW_ID ? d->first_row_id + d->record_count - 1 : e->sequence_number;
-    if (m && m->nulls != BL_NONE && m->nulls == d->record_count &&
-        d->record_count > 0) { /* stored, but never a value */
-      out->has_lower = out->has_upper = true;
-      out->lower = (bl_value){.kind = BL_LONG, .u.i = first};
-      out->upper = (bl_value){.kind = BL_LONG, .u.i = last};
-      return true;
-    }
-    if (!m || m->nulls == BL_NONE || !m->lower.p || !m->upper.p || !bl_value_from_bytes(&f->type, m->lower, &lo) ||
-        !bl_value_from_bytes(&f->type, m->upper, &hi) || bl_value_cmp(&lo, &hi) > 0)
-      return false;
-    if (m->nulls > 0) {
-      if (first < lo.u.i) lo.u.i = first;
-      if (last > hi.u.i) hi.u.i = last;
-    }
-    out->has_lower = out->has_upper = true;
-    out->lower = lo;
-    out->upper = hi;
-    return true;
-  }
-  bl_value v = {.kind = f->type.kind};
-  if (f->id == BL_ID_FILE) v.u.s = d->path;
-  else if (f->id == BL_ID_SPEC_ID) v.u.i = d->spec_id;
-  else if (f->id == BL_ID_POS) {
-    out->has_lower = out->has_upper = true;
-    out->lower = out->upper = v;
-    out->upper.u.i = d->record_count > 0 ? d->record_count - 1 : 0;
-    return true;
-  } else return false;
-  out->has_lower = out->has_upper = out->all_same = true;
-  out->lower = out->upper = v;
-  return true;
 }
 
 static bool entry_may_match(const planner *p, bl_manifest_entry *e) {
@@ -126,7 +81,8 @@ static bl_status choose(planner *p, const bl_manifest_file *list, size_t n, bl_m
   p->n_work = 0;
   for (size_t i = 0; i < n; i++) {
     if (list[i].content != content) continue;
-    if (!manifest_may_match(p, &list[i])) {
+    plan->manifests[i] = (bl_plan_manifest){&list[i], skip_manifest(p, &list[i])};
+    if (plan->manifests[i].skipped) {
       skipped++;
       continue;
     }
@@ -189,9 +145,11 @@ static bl_status plan_snapshot(planner *p, const bl_snapshot *s, bl_error *err) 
   BL_TRY(bl_typed_specs_make(a, p->t->metadata, &p->specs, err));
   BL_TRY(bl_table_manifests(p->t, s, a, &list, &n, err));
   p->work = bl_arena_calloc(a, n + 1, sizeof *p->work);
+  plan->manifests = bl_arena_calloc(a, n + 1, sizeof *plan->manifests);
   bl_arena **arenas = bl_resize(plan->ctx, plan->arenas, n + 1, sizeof *arenas);
   if (arenas) plan->arenas = arenas;
-  if (!p->work || !arenas) return bl_nomem(err);
+  if (!p->work || !plan->manifests || !arenas) return bl_nomem(err);
+  plan->n_manifests = n;
   BL_TRY(choose(p, list, n, BL_MANIFEST_DELETES, err));
   BL_TRY(index_deletes(p, err));
   BL_TRY(choose(p, list, n, BL_MANIFEST_DATA, err));

@@ -19,12 +19,19 @@ typedef struct bl_plan_counts {
   int64_t rows, bytes; /* at most */
 } bl_plan_counts;
 
+typedef struct bl_plan_manifest {
+  const bl_manifest_file *manifest;
+  const char *skipped; /* why it was not opened; NULL: it was */
+} bl_plan_manifest;
+
 typedef struct bl_plan {
   bl_ctx *ctx;
   bl_arena **arenas; /* everything below lives here: one an opened manifest, one for the rest */
   size_t n_arenas;
   bl_scan_file *files; /* in list order, entry order */
   size_t n_files;
+  bl_plan_manifest *manifests; /* in list order */
+  size_t n_manifests;
   bl_plan_counts counts;
   bl_delete_index *deletes;
 } bl_plan;

@@ -1,6 +1,9 @@
 /* plan_json.c: bl_scan_plan, and running its tasks. */
+#include "base/pool.h"
 #include "scan/exec.h"
 #include "scan/task_json.h"
+
+enum { TASKS_AT_ONCE = 64 };
 
 static bool reads_commit_times(const bl_type *t) {
   for (size_t i = 0; i < t->n_fields; i++)
@@ -8,7 +11,7 @@ static bool reads_commit_times(const bl_type *t) {
   return false;
 }
 
-/* Row ids are [first_row_id, first_row_id + record_count) unless the file stores them. */
+/* The ids that positions give: [first_row_id, first_row_id + record_count). Rows that store an id have that one. */
 static bl_json *id_range(bl_arena *a, const bl_data_file *f) {
   if (f->first_row_id == BL_NONE || f->record_count == 0) return bl_json_new(a, BL_J_NULL);
   bl_json *r = bl_json_new(a, BL_J_ARRAY), *lo = bl_json_new_i64(a, f->first_row_id),
@@ -16,51 +19,99 @@ static bl_json *id_range(bl_arena *a, const bl_data_file *f) {
   return r && lo && hi && bl_json_push(r, lo) && bl_json_push(r, hi) ? r : NULL;
 }
 
-static bl_status add_task(bl_scan_job *j, bl_arena *a, const bl_scan_file *f, const bl_reading *env, bool footers,
-                          bl_plan_writer *w, bl_error *err) {
-  const bl_metadata *md = j->t->metadata;
-  bl_plan_line line = {.why = BL_STR("live data file"),
-                       .path = f->data->file.path,
-                       .rows = f->data->file.record_count,
-                       .ordinal = -1,
-                       .first_row_id = f->data->file.first_row_id,
-                       .deletes = (f->deletes.vector != NULL) + f->deletes.n_position + f->deletes.n_equality};
-  bl_json *own = bl_json_new(a, BL_J_OBJECT);
-  bool ok = own && bl_json_set(a, own, "why", bl_json_new_str(a, line.why));
-  ok = ok && bl_json_set(a, own, "id-range", id_range(a, &f->data->file));
-  ok = ok && bl_json_set(a, own, "file", bl_entry_to_json(a, md, f->data));
-  ok = ok && bl_json_set(a, own, "deletes", bl_deletes_to_json(a, md, &f->deletes));
+/* A task on its way: made on any thread, written in order. */
+typedef struct made_task {
+  bl_arena *arena;
+  bl_json *own;
+  bl_plan_line line;
+} made_task;
+
+typedef struct task_maker {
+  bl_scan_job *j;
+  bl_reading env;
+  bool footers;
+  size_t first; /* file of tasks[0] */
+  made_task tasks[TASKS_AT_ONCE];
+} task_maker;
+
+/* The exact deletes: the plan's own lists may hold some that bounds rule out. */
+static bl_status make_task(void *user, size_t i, bl_error *err) {
+  task_maker *x = user;
+  made_task *m = &x->tasks[i];
+  const bl_metadata *md = x->j->t->metadata;
+  const bl_manifest_entry *e = x->j->plan->files[x->first + i].data;
+  bl_file_deletes deletes;
+  BL_TRY(bl_arena_new(x->j->t->ctx, &m->arena, err));
+  bl_arena *a = m->arena;
+  BL_TRY(bl_delete_index_for(x->j->plan->deletes, a, e, &deletes, err));
+  m->line = (bl_plan_line){.why = BL_STR("live data file"),
+                           .path = e->file.path,
+                           .rows = e->file.record_count,
+                           .ordinal = -1,
+                           .first_row_id = e->file.first_row_id,
+                           .deletes = (deletes.vector != NULL) + deletes.n_position + deletes.n_equality};
+  m->own = bl_json_new(a, BL_J_OBJECT);
+  bool ok = m->own && bl_json_set(a, m->own, "why", bl_json_new_str(a, m->line.why));
+  ok = ok && bl_json_set(a, m->own, "id-range", id_range(a, &e->file));
+  ok = ok && bl_json_set(a, m->own, "file", bl_entry_to_json(a, md, e));
+  ok = ok && bl_json_set(a, m->own, "deletes", bl_deletes_to_json(a, md, &deletes));
   if (!ok) return bl_nomem(err);
-  if (footers) BL_TRY(bl_footer_to_json(a, env, f->data, own, err));
-  return bl_plan_task(w, own, &line, err);
+  return x->footers ? bl_footer_to_json(a, &x->env, e, m->own, err) : BL_OK;
 }
 
-/* Each task in an arena of its own. */
-static bl_status add_tasks(bl_scan_job *j, const bl_plan_request *q, bl_plan_writer *w, bl_error *err) {
-  bl_reading env;
-  BL_TRY(bl_reading_init(&env, j->t, err));
-  bl_status st = BL_OK;
-  for (size_t i = 0; st == BL_OK && i < j->plan->n_files; i++) {
-    bl_arena *a;
-    st = bl_arena_new(j->t->ctx, &a, err);
-    if (st != BL_OK) break;
-    st = add_task(j, a, &j->plan->files[i], &env, q->footers, w, err);
-    bl_arena_free(a);
+static bl_status add_some(task_maker *x, size_t n, bl_plan_writer *w, bl_error *err) {
+  memset(x->tasks, 0, sizeof x->tasks);
+  bl_status st = bl_parallel(x->j->t->ctx, n, make_task, x, err);
+  for (size_t i = 0; i < n; i++) {
+    if (st == BL_OK) st = bl_plan_task(w, x->tasks[i].own, &x->tasks[i].line, err);
+    bl_arena_free(x->tasks[i].arena);
   }
-  bl_reading_dispose(&env);
   return st;
+}
+
+static bl_status add_tasks(bl_scan_job *j, const bl_plan_request *q, bl_plan_writer *w, bl_error *err) {
+  task_maker *x = bl_arena_calloc(j->arena, 1, sizeof *x);
+  if (!x) return bl_nomem(err);
+  x->j = j;
+  x->footers = q->footers;
+  BL_TRY(bl_reading_init(&x->env, j->t, err));
+  bl_status st = BL_OK;
+  size_t n = j->plan->n_files;
+  for (; st == BL_OK && x->first < n; x->first += TASKS_AT_ONCE)
+    st = add_some(x, n - x->first < TASKS_AT_ONCE ? n - x->first : TASKS_AT_ONCE, w, err);
+  bl_reading_dispose(&x->env);
+  return st;
+}
+
+static bool push_manifest(bl_arena *a, bl_json *array, const bl_plan_manifest *m) {
+  bl_json *o = bl_json_new(a, BL_J_OBJECT);
+  bl_str content = m->manifest->content == BL_MANIFEST_DATA ? BL_STR("data") : BL_STR("deletes");
+  bl_str why = m->skipped ? bl_str_of(m->skipped) : BL_STR("may hold what is read");
+  bool ok = o && bl_json_set(a, o, "path", bl_json_new_str(a, m->manifest->path));
+  ok = ok && bl_json_set(a, o, "content", bl_json_new_str(a, content));
+  ok = ok && bl_json_set(a, o, "opened", bl_json_new_bool(a, !m->skipped));
+  ok = ok && bl_json_set(a, o, "why", bl_json_new_str(a, why));
+  return ok && bl_json_push(array, o);
+}
+
+static bl_json *plan_head(const bl_scan_job *j, bl_plan_format format) {
+  bl_arena *a = j->arena;
+  bl_json *doc = bl_json_new(a, BL_J_OBJECT), *manifests = bl_json_new(a, BL_J_ARRAY);
+  bool ok = doc && manifests;
+  ok = ok && bl_json_set(a, doc, "snapshot-id",
+                         j->snapshot ? bl_json_new_i64(a, j->snapshot->id) : bl_json_new(a, BL_J_NULL));
+  ok = ok && bl_json_set(a, doc, "counts", bl_counts_to_json(a, &j->plan->counts));
+  if (format == BL_PLAN_TEXT) return ok ? doc : NULL;
+  ok = ok && bl_json_set(a, doc, "schema", bl_schema_to_json(a, j->schema));
+  for (size_t i = 0; ok && i < j->plan->n_manifests; i++) ok = push_manifest(a, manifests, &j->plan->manifests[i]);
+  return ok && bl_json_set(a, doc, "manifests", manifests) ? doc : NULL;
 }
 
 static bl_status write_plan(bl_scan_job *j, const bl_plan_request *q, const bl_sink *sink, bl_plan_writer *w,
                             bl_error *err) {
-  bl_arena *a = j->arena;
   bl_task_head head = {"scan", j->schema, &j->columns.wanted, j->filter, reads_commit_times(&j->columns.wanted)};
-  bl_json *doc = bl_json_new(a, BL_J_OBJECT), *task = bl_task_new(a, j->t, &head);
-  bool ok = doc && task;
-  ok = ok && bl_json_set(a, doc, "snapshot-id",
-                         j->snapshot ? bl_json_new_i64(a, j->snapshot->id) : bl_json_new(a, BL_J_NULL));
-  ok = ok && bl_json_set(a, doc, "counts", bl_counts_to_json(a, &j->plan->counts));
-  if (!ok) return bl_nomem(err);
+  const bl_json *doc = plan_head(j, q->format), *task = bl_task_new(j->arena, j->t, &head);
+  if (!doc || !task) return bl_nomem(err);
   BL_TRY(bl_plan_begin(w, j->t->ctx, sink, q->format, doc, task, err));
   BL_TRY(add_tasks(j, q, w, err));
   return bl_plan_end(w, err);
@@ -99,8 +150,7 @@ static bl_status prepare(task_job *j, bl_error *err) {
   const bl_metadata *md = t->table->metadata;
   const bl_json *file, *deletes;
   bl_expr *parsed;
-  bl_columns_init(&j->columns, t->arena, md, t->schema);
-  for (size_t i = 0; i < t->n_columns; i++) BL_TRY(bl_columns_add_name(&j->columns, bl_str_of(t->columns[i]), err));
+  BL_TRY(bl_task_columns(t, &j->columns, err));
   if (t->where) {
     BL_TRY(bl_expr_parse(t->arena, bl_str_of(t->where), &parsed, err));
     BL_TRY(bl_expr_bind(t->arena, parsed, t->schema, bl_meta_schema(), &j->filter, err));

@@ -3,6 +3,8 @@
 
 #include "table/pathmap.h"
 
+#include <unistd.h>
+
 enum { TASK_VERSION = 1 };
 
 static bool push_text(bl_arena *a, bl_json *array, bl_str s) {
@@ -10,29 +12,78 @@ static bool push_text(bl_arena *a, bl_json *array, bl_str s) {
   return s.p && v && bl_json_push(array, v);
 }
 
-/* The table's document without its snapshots; name mapping is the one property that reading needs. */
+static bool is_one_of(bl_str key, const char *const *names, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (bl_str_is(key, names[i])) return true;
+  return false;
+}
+
+/* The table's document without what grows with its history; name mapping is the one property that reading needs. */
 static bl_json *table_document(bl_arena *a, const bl_metadata *md, bool snapshots) {
-  static const char *const logs[] = {"snapshot-log", "metadata-log",        "statistics",     "partition-statistics",
-                                     "refs",         "current-snapshot-id", "encryption-keys"};
-  bl_json *doc = bl_json_copy(a, md->json), *properties = bl_json_new(a, BL_J_OBJECT);
-  if (!doc || !properties) return NULL;
-  for (size_t i = 0; i < BL_LEN(logs); i++) bl_json_remove(doc, logs[i]);
-  if (!snapshots) bl_json_remove(doc, "snapshots");
+  static const char *const left_out[] = {"properties",          "snapshot-log",         "metadata-log",
+                                         "statistics",          "partition-statistics", "refs",
+                                         "current-snapshot-id", "encryption-keys"};
+  bl_json *doc = bl_json_new(a, BL_J_OBJECT), *properties = bl_json_new(a, BL_J_OBJECT);
+  bool ok = doc && properties;
+  for (const bl_json *m = md->json->first; ok && m; m = m->next) {
+    if (is_one_of(m->key, left_out, BL_LEN(left_out)) || (!snapshots && bl_str_is(m->key, "snapshots"))) continue;
+    ok = bl_json_set(a, doc, m->key.p, bl_json_copy(a, m));
+  }
   bl_str mapping = bl_pairs_get(&md->properties, "schema.name-mapping.default");
-  bool ok = !mapping.p || bl_json_set(a, properties, "schema.name-mapping.default", bl_json_new_str(a, mapping));
+  if (ok && mapping.p) ok = bl_json_set(a, properties, "schema.name-mapping.default", bl_json_new_str(a, mapping));
   return ok && bl_json_set(a, doc, "properties", properties) ? doc : NULL;
 }
 
-/* Dotted names: a pruned struct by its parts. */
-static bool push_names(bl_arena *a, bl_json *array, const bl_schema *schema, const bl_type *t, bl_str prefix) {
+/* Does a wanted field hold all that the schema's field holds? */
+static bool is_whole(const bl_type *wanted, const bl_type *whole) {
+  if (wanted->kind != BL_STRUCT) return true;
+  if (wanted->n_fields != whole->n_fields) return false;
+  for (size_t i = 0; i < wanted->n_fields; i++) {
+    if (wanted->fields[i].id != whole->fields[i].id) return false;
+    if (!is_whole(&wanted->fields[i].type, &whole->fields[i].type)) return false;
+  }
+  return true;
+}
+
+typedef struct column_lists {
+  bl_arena *a;
+  const bl_schema *schema;
+  bl_json *names, *ids;
+} column_lists;
+
+static bool push_column(const column_lists *l, bl_str name, int32_t id) {
+  bl_json *v = bl_json_new_i64(l->a, id);
+  return push_text(l->a, l->names, name) && v && bl_json_push(l->ids, v);
+}
+
+/* A pruned struct by its parts, in their order: dotted names, and ids for names that hold dots. */
+static bool push_columns(const column_lists *l, const bl_type *t, bl_str prefix) {
   bool ok = true;
   for (size_t i = 0; ok && i < t->n_fields; i++) {
-    const bl_field *f = &t->fields[i], *whole = bl_schema_find(schema, f->id);
-    bl_str name = prefix.p ? bl_arena_printf(a, "%s.%s", prefix.p, f->name.p) : f->name;
-    if (!whole && !prefix.p && f->id > BL_ID_FIRST_RESERVED && !bl_str_starts(f->name, BL_STR("meta.")))
-      name = bl_arena_printf(a, "meta.%s", f->name.p);
-    bool pruned = whole && f->type.kind == BL_STRUCT && f->type.n_fields != whole->type.n_fields;
-    ok = name.p && (pruned ? push_names(a, array, schema, &f->type, name) : push_text(a, array, name));
+    const bl_field *f = &t->fields[i], *whole = bl_schema_find(l->schema, f->id);
+    bl_str name = prefix.p ? bl_arena_printf(l->a, "%s.%s", prefix.p, f->name.p) : f->name;
+    if (!whole && !prefix.p && !bl_str_starts(f->name, BL_STR("meta.")))
+      name = bl_arena_printf(l->a, "meta.%s", f->name.p);
+    bool pruned = whole && !is_whole(&f->type, &whole->type);
+    ok = name.p && (pruned ? push_columns(l, &f->type, name) : push_column(l, name, f->id));
+  }
+  return ok;
+}
+
+/* Folders named from here are of no use to a process elsewhere. */
+static bl_str absolute(bl_arena *a, bl_str path) {
+  char here[4096];
+  bool relative = path.n && path.p[0] != '/' && !strstr(path.p, ":/");
+  return relative && getcwd(here, sizeof here) ? bl_arena_printf(a, "%s/%s", here, path.p) : path;
+}
+
+static bool push_maps(bl_arena *a, const bl_table *t, bl_json *array) {
+  const bl_path_map *maps;
+  size_t n = t->mapped ? bl_io_pathmap_maps(t->mapped, &maps) : 0;
+  bool ok = true;
+  for (size_t i = 0; ok && i < n; i++) {
+    bl_str to = absolute(a, maps[i].to);
+    ok = to.p && push_text(a, array, bl_arena_printf(a, "%s=%s", maps[i].from.p, to.p));
   }
   return ok;
 }
@@ -48,17 +99,16 @@ static bool set_where(bl_arena *a, bl_json *task, const bl_expr *where) {
 }
 
 bl_json *bl_task_new(bl_arena *a, const bl_table *t, const bl_task_head *h) {
-  bl_json *task = bl_json_new(a, BL_J_OBJECT), *maps = bl_json_new(a, BL_J_ARRAY),
-          *columns = bl_json_new(a, BL_J_ARRAY);
-  bool ok = task && maps && columns;
+  bl_json *task = bl_json_new(a, BL_J_OBJECT), *maps = bl_json_new(a, BL_J_ARRAY);
+  column_lists l = {a, h->schema, bl_json_new(a, BL_J_ARRAY), bl_json_new(a, BL_J_ARRAY)};
+  bool ok = task && maps && l.names && l.ids;
   ok = ok && bl_json_set(a, task, "bergline-task", bl_json_new_i64(a, TASK_VERSION));
   ok = ok && bl_json_set(a, task, "kind", bl_json_new_str(a, bl_str_of(h->kind)));
   ok = ok && bl_json_set(a, task, "table", table_document(a, t->metadata, h->snapshots));
-  if (ok && t->root) ok = push_text(a, maps, bl_arena_printf(a, "%s=%s", t->metadata->location.p, t->root));
-  ok = ok && bl_json_set(a, task, "path-maps", maps);
+  ok = ok && push_maps(a, t, maps) && bl_json_set(a, task, "path-maps", maps);
   ok = ok && bl_json_set(a, task, "schema-id", bl_json_new_i64(a, h->schema->id));
-  ok = ok && push_names(a, columns, h->schema, h->wanted, BL_STR_NONE);
-  ok = ok && bl_json_set(a, task, "columns", columns);
+  ok = ok && push_columns(&l, h->wanted, BL_STR_NONE);
+  ok = ok && bl_json_set(a, task, "columns", l.names) && bl_json_set(a, task, "column-ids", l.ids);
   return ok && set_where(a, task, h->where) ? task : NULL;
 }
 
@@ -87,6 +137,27 @@ static bl_status parse_table(bl_ctx *ctx, bl_task *t, const bl_table_options *o,
   return st;
 }
 
+static bl_status parse_ids(bl_task *t, bl_error *err) {
+  const bl_json *ids;
+  BL_TRY(bl_json_member_opt(t->json, "column-ids", BL_J_ARRAY, &ids, err));
+  if (!ids) return BL_OK;
+  if (ids->n != t->n_columns) return bl_json_fail(err, BL_USAGE, ids, "one id a column is expected");
+  t->column_ids = bl_arena_calloc(t->arena, ids->n + 1, sizeof *t->column_ids);
+  if (!t->column_ids) return bl_nomem(err);
+  size_t i = 0;
+  for (const bl_json *v = ids->first; v; v = v->next) BL_TRY(bl_json_i32(v, &t->column_ids[i++], err));
+  return BL_OK;
+}
+
+bl_status bl_task_columns(const bl_task *t, bl_columns *c, bl_error *err) {
+  bl_columns_init(c, t->arena, t->table->metadata, t->schema);
+  for (size_t i = 0; i < t->n_columns; i++) {
+    if (t->column_ids) BL_TRY(bl_columns_add_id(c, t->column_ids[i], err));
+    else BL_TRY(bl_columns_add_name(c, bl_str_of(t->columns[i]), err));
+  }
+  return BL_OK;
+}
+
 static bl_status parse_columns(bl_task *t, bl_error *err) {
   const bl_json *columns;
   int32_t id;
@@ -101,6 +172,7 @@ static bl_status parse_columns(bl_task *t, bl_error *err) {
     BL_TRY(bl_json_string(v, &s, err));
     t->columns[t->n_columns++] = s.p;
   }
+  BL_TRY(parse_ids(t, err));
   bl_str where;
   BL_TRY(bl_json_opt_str(t->json, "where", &where, err));
   t->where = where.p;

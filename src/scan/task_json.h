@@ -17,8 +17,9 @@ bl_json *bl_deletes_to_json(bl_arena *a, const bl_metadata *md, const bl_file_de
 bl_status bl_deletes_from_json(bl_arena *a, const bl_metadata *md, const bl_json *array, bl_file_deletes *out,
                                bl_error *err) BL_CHECKED;
 
-/* The head of a task: "bergline-task", "kind", "table", "path-maps", "schema-id", "columns" (dotted names), "where".
- * snapshots: keep them in the metadata (for _last_updated_at and commit columns). */
+/* The head of a task: "bergline-task", "kind", "table", "path-maps", "schema-id", "columns" (dotted names),
+ * "column-ids" (the same as field ids), "where". snapshots: keep them in the metadata (for _last_updated_at and commit
+ * columns). */
 typedef struct bl_task_head {
   const char *kind;
   const bl_schema *schema;
@@ -36,12 +37,15 @@ typedef struct bl_task {
   bl_str kind;
   const bl_schema *schema;
   const char **columns;
+  int32_t *column_ids; /* NULL: the task has names only */
   size_t n_columns;
   const char *where; /* NULL */
 } bl_task;
 bl_status bl_task_parse(bl_ctx *ctx, const char *json, size_t n, const bl_table_options *o, bl_task *out,
                         bl_error *err) BL_CHECKED;
 void bl_task_dispose(bl_task *t);
+/* Its columns, by id where it has ids. */
+bl_status bl_task_columns(const bl_task *t, bl_columns *c, bl_error *err) BL_CHECKED;
 
 /* "counts" of a plan. */
 bl_json *bl_counts_to_json(bl_arena *a, const bl_plan_counts *c);

@@ -218,3 +218,9 @@ bl_status bl_io_pathmap_new(bl_ctx *ctx, bl_io *below, bool owned, const bl_path
   *out = &io->io;
   return BL_OK;
 }
+
+size_t bl_io_pathmap_maps(const bl_io *io, const bl_path_map **out) {
+  const pathmap_io *p = (const pathmap_io *)io;
+  *out = p->maps;
+  return p->n;
+}

@@ -18,6 +18,8 @@ bl_status bl_path_map_parse(const char *text, bl_path_map *out, bl_error *err) B
 /* `below` is borrowed (not freed with the wrapper) where owned is false; maps are copied. */
 bl_status bl_io_pathmap_new(bl_ctx *ctx, bl_io *below, bool owned, const bl_path_map *maps, size_t n, bl_io **out,
                             bl_error *err) BL_CHECKED;
+/* The maps of an io made by bl_io_pathmap_new, borrowed; returns how many. */
+size_t bl_io_pathmap_maps(const bl_io *io, const bl_path_map **out);
 /* The path that `below` gets; a fresh block (bl_free); NULL: no memory. */
 char *bl_path_map_apply(bl_ctx *ctx, const bl_path_map *maps, size_t n, const char *path);
 /* The part of a path behind "file:", "file://" or "file://localhost" where an absolute path follows; else all of it. */

@@ -63,6 +63,7 @@ typedef struct world {
   bl_ctx *ctx;
   maker *m;
   bl_table *t;
+  const char *text; /* the test's own */
 } world;
 
 static inline world new_world(int format_version, const char *fields) {
