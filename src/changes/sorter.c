@@ -1,9 +1,11 @@
 /* sorter.c: bl_sorter of events.h. Records fill a chunk; a full chunk is sorted and written as one sorted stretch of a
  * temporary file; reading merges the stretches through a heap. A chunk in which only ascending stretches were added is
  * merged, not sorted. */
-#include "changes/spool_private.h"
+#include "changes/events.h"
 
 #include <unistd.h>
+
+#include "base/temp.h"
 
 typedef struct stretch {
   int64_t at, end; /* records in the file */

@@ -21,6 +21,7 @@ struct maker {
   bl_drivers defaults, drivers;
   int version;
   text_list schemas, specs, properties, snapshots;
+  const char *order; /* fields of sort order 1; NULL: unsorted */
   int current_schema, default_spec;
   bl_metadata *md; /* made with the first file, and again by an upgrade */
   bl_metadata *old_md[4];
@@ -95,6 +96,11 @@ void maker_spec(maker *m, int id, const char *fields) {
   m->default_spec = id;
 }
 
+void maker_order(maker *m, const char *fields) {
+  assert_null(m->md);
+  m->order = fields;
+}
+
 void maker_property(maker *m, const char *key, const char *value) {
   bl_buf b;
   bl_buf_init(&b, m->ctx, BL_BUF_MAX);
@@ -118,7 +124,9 @@ static void print_metadata(maker *m, bl_buf *b, bool snapshots) {
                 m->current_schema, text_of(&m->schemas));
   bl_buf_printf(b, ",\"default-spec-id\":%d,\"partition-specs\":[%s],\"last-partition-id\":1999", m->default_spec,
                 text_of(&m->specs));
-  bl_buf_cstr(b, ",\"default-sort-order-id\":0,\"sort-orders\":[{\"order-id\":0,\"fields\":[]}]");
+  bl_buf_printf(b, ",\"default-sort-order-id\":%d,\"sort-orders\":[{\"order-id\":0,\"fields\":[]}", m->order != NULL);
+  if (m->order) bl_buf_printf(b, ",{\"order-id\":1,\"fields\":%s}", m->order);
+  bl_buf_byte(b, ']');
   bl_buf_printf(b, ",\"properties\":{%s}", text_of(&m->properties));
   if (m->version > 2) bl_buf_printf(b, ",\"next-row-id\":%lld", (long long)m->next_row_id);
   if (snapshots && m->last_snapshot >= 0)
@@ -358,6 +366,19 @@ static bl_data_file *write_rows(maker *m, const char *name, bl_file_content cont
     f.n++;
   }
   return parquet_end(&f, name, content);
+}
+
+void maker_batch(maker *m, const char *fields, const char *rows, struct ArrowArray *out) {
+  bl_error err = BL_ERROR_INIT;
+  const bl_type *type = fields_type(m, fields);
+  struct ArrowSchema schema;
+  bl_builder *b;
+  test_ok(bl_aschema_of_struct(m->ctx, type, &schema, &err), &err);
+  test_ok(bl_builder_new(m->ctx, &schema, &b, &err), &err);
+  for (const bl_json *r = parse(m, rows)->first; r; r = r->next) add_value(m, b, type, r);
+  test_ok(bl_builder_finish(b, out, &err), &err);
+  bl_builder_free(b);
+  bl_aschema_release(&schema);
 }
 
 bl_data_file *maker_data(maker *m, const char *name, const char *fields, const char *rows, int64_t group_rows) {

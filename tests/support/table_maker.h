@@ -34,6 +34,7 @@ void maker_free(maker *m);
 /* ---- before the first file ---- */
 void maker_schema(maker *m, int id, const char *fields); /* another schema; the last one is current */
 void maker_spec(maker *m, int id, const char *fields);   /* another spec; without one, spec 0 is unpartitioned */
+void maker_order(maker *m, const char *fields);          /* the default sort order; without one, unsorted */
 void maker_property(maker *m, const char *key, const char *value);
 
 /* ---- files: written at once; the entry's fields may be changed before it is used ---- */
@@ -47,6 +48,8 @@ bl_data_file *maker_batches(maker *m, const char *name, struct ArrowArray *batch
 bl_data_file *maker_foreign(maker *m, const char *name, const void *p, size_t n, int64_t rows);
 /* Rows a page of what is written from here on; 0: the writer's own number. */
 void maker_page_rows(maker *m, int64_t rows);
+/* Rows as a batch in memory; columns as fields of maker_data. */
+void maker_batch(maker *m, const char *fields, const char *rows, struct ArrowArray *out);
 /* The partition tuple, as JSON values in an array. */
 void maker_partition(maker *m, bl_data_file *f, int spec_id, const char *tuple);
 /* Counts and bounds of a column; bounds are JSON values or NULL. */

@@ -78,11 +78,21 @@ bl_status bl_arrow_ipc_writer(bl_ctx *ctx, const bl_sink *sink, const struct Arr
  * types. */
 bl_status bl_arrow_parquet_writer(bl_ctx *ctx, const bl_sink *sink, const struct ArrowSchema *schema,
                                   bl_arrow_writer **out, bl_error *err) BL_CHECKED;
+typedef struct bl_parquet_bloom { /* a bloom filter for the leaf of this field id */
+  int32_t field_id;
+  double fpp;        /* wanted rate of false positives, above 0 and below 1 */
+  int64_t max_bytes; /* of a row group's filter; smaller where few values are distinct */
+} bl_parquet_bloom;
 typedef struct bl_parquet_options { /* zero: the defaults */
   int64_t group_bytes;      /* a row group ends when it has this many (encoded), or as many rows; default 64 MiB */
   const char *codec;        /* zstd (default), snappy, gzip, lz4, brotli, none */
   int level;                /* of the codec; 0: its own default */
   int64_t page_rows;        /* most rows of a page; default 20,000 */
+  int64_t page_bytes;       /* of a page's values, encoded; default 1 MiB */
+  int64_t dictionary_bytes; /* of a dictionary: beyond, values are written plain; default 1 MiB; -1: none */
+  int threads;              /* columns are encoded on this many; 0, 1: on the caller's thread */
+  const bl_parquet_bloom *blooms;
+  size_t n_blooms;
   const char *const *pairs; /* key-value metadata: key, value, key, value … */
   size_t n_pairs;
   const void *key; /* encryption: of the footer and all columns */
@@ -94,6 +104,12 @@ bl_status bl_arrow_parquet_writer_with(bl_ctx *ctx, const bl_sink *sink, const s
                                        const bl_parquet_options *o, bl_arrow_writer **out, bl_error *err) BL_CHECKED;
 /* About how large the file would be if it were finished now. */
 int64_t bl_arrow_writer_bytes(const bl_arrow_writer *w);
+/* Bytes that it holds in memory until its row group ends, about. */
+int64_t bl_arrow_writer_held(const bl_arrow_writer *w);
+/* End the row group in hand: what is held is written. */
+bl_status bl_arrow_writer_end_group(bl_arrow_writer *w, bl_error *err) BL_CHECKED;
+/* May the next writes use the writer's threads? Yes, unless told otherwise. */
+void bl_arrow_writer_spread(bl_arrow_writer *w, bool yes);
 bl_status bl_arrow_writer_write(bl_arrow_writer *w, struct ArrowArray *batch /* consumed */, bl_error *err) BL_CHECKED;
 bl_status bl_arrow_writer_finish(bl_arrow_writer *w, bl_error *err) BL_CHECKED; /* frees w, also on failure */
 void bl_arrow_writer_abort(bl_arrow_writer *w);

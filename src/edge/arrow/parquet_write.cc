@@ -5,6 +5,7 @@
  * 2. A row group ends when its encoded bytes (or its rows) pass the target, before the next batch.
  * 3. A required field holds no null: one below a null struct is only a slot, a real one is refused. */
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include <arrow/array.h>
@@ -12,6 +13,7 @@
 #include <arrow/extension_type.h>
 #include <arrow/util/bitmap_ops.h>
 #include <arrow/util/key_value_metadata.h>
+#include <arrow/util/thread_pool.h>
 #include <parquet/arrow/writer.h>
 #include <parquet/encryption/encryption.h>
 #include <parquet/file_writer.h>
@@ -325,10 +327,47 @@ public:
     return group_ ? group_->total_compressed_bytes() + group_->total_compressed_bytes_written() : 0;
   }
   int64_t held_bytes() const { return group_ ? group_->total_compressed_bytes() : 0; }
+  /* Values that are not in a page yet. */
+  int64_t loose_bytes() const {
+    if (!group_) return 0;
+    auto s = group_->estimated_buffered_stats();
+    return s.def_level_bytes + s.rep_level_bytes + s.value_bytes + s.dict_bytes;
+  }
+  /* It stays the writer's until the next one begins. */
+  void close_group() {
+    if (group_) group_->Close();
+    group_ = nullptr;
+  }
 
 private:
   std::unique_ptr<parquet::ParquetFileWriter> file_;
   parquet::RowGroupWriter *group_ = nullptr;
+};
+
+/* Where the library's tasks (a column of a batch each) run: on threads of this writer alone, so that no two writers
+ * wait for each other, or at once on the caller's. */
+class Lanes final : public arrow::internal::Executor {
+public:
+  explicit Lanes(int threads) : threads_(threads) {}
+  int GetCapacity() override { return threads_; }
+  bool spread = true;
+
+protected:
+  arrow::Status SpawnReal(arrow::internal::TaskHints, arrow::internal::FnOnce<void()> task, arrow::StopToken,
+                          StopCallback &&) override {
+    if (!spread) {
+      std::move(task)();
+      return arrow::Status::OK();
+    }
+    if (!pool_) {
+      ARROW_ASSIGN_OR_RAISE(pool_, arrow::internal::ThreadPool::Make(threads_));
+    }
+    return pool_->Spawn(std::move(task));
+  }
+
+private:
+  int threads_;
+  std::shared_ptr<arrow::internal::ThreadPool> pool_;
 };
 
 class ParquetWriter final : public bl_arrow_writer {
@@ -338,17 +377,30 @@ public:
     auto full = borrow_schema(schema);
     schema_ = storage_schema(full);
     auto root = SchemaBuilder(ctx).root(*full);
-    auto file = parquet::ParquetFileWriter::Open(out_, root, properties(o), key_values(o));
+    auto file = parquet::ParquetFileWriter::Open(out_, root, properties(o, root), key_values(o));
     auto watched = std::make_unique<Watched>(root, std::move(file));
     watched_ = watched.get();
     auto outer = std::make_unique<parquet::ParquetFileWriter>();
     outer->Open(std::move(watched));
+    parquet::ArrowWriterProperties::Builder arrow_properties;
+    if (o.threads > 1) {
+      lanes_ = std::make_unique<Lanes>(o.threads);
+      arrow_properties.set_use_threads(true)->set_executor(lanes_.get());
+    }
     ok(parquet::arrow::FileWriter::Make(arrow::default_memory_pool(), std::move(outer), schema_,
-                                        parquet::default_arrow_writer_properties(), &writer_));
+                                        arrow_properties.build(), &writer_));
   }
 
   const char *name() const override { return "Parquet"; }
   int64_t bytes() const override { return ok(out_->Tell()) + watched_->held_bytes(); }
+  int64_t held() const override { return watched_->held_bytes() + watched_->loose_bytes(); }
+  void spread(bool yes) override {
+    if (lanes_) lanes_->spread = yes;
+  }
+  void end_group() override {
+    watched_->close_group();
+    ended_ = rows_ > 0;
+  }
 
   void write(ArrowArray *batch) override {
     Owned owned(batch);
@@ -356,9 +408,10 @@ public:
     if (in->num_rows() == 0) return;
     arrow::ArrayVector columns;
     for (int i = 0; i < in->num_columns(); i++) columns.push_back(Required::column(in->column(i), *schema_->field(i)));
-    if (std::max(rows_, watched_->group_bytes()) >= group_bytes_) {
+    if (ended_ || std::max(rows_, watched_->group_bytes()) >= group_bytes_) {
       ok(writer_->NewBufferedRowGroup());
       rows_ = 0;
+      ended_ = false;
     }
     ok(writer_->WriteRecordBatch(*arrow::RecordBatch::Make(schema_, in->num_rows(), columns)));
     rows_ += in->num_rows();
@@ -373,10 +426,30 @@ private:
   int64_t group_bytes_, rows_ = 0;
   std::shared_ptr<SinkStream> out_;
   std::shared_ptr<arrow::Schema> schema_;
+  bool ended_ = false; /* the row group, before its size asked for it */
+  std::unique_ptr<Lanes> lanes_;
   std::unique_ptr<parquet::arrow::FileWriter> writer_;
   Watched *watched_ = nullptr; /* inside writer_ */
 
-  static std::shared_ptr<parquet::WriterProperties> properties(const bl_parquet_options &o) {
+  /* The library takes a number of distinct values, we know the size that its filter may have. */
+  static void blooms(const bl_parquet_options &o, const std::shared_ptr<GroupNode> &root,
+                     parquet::WriterProperties::Builder *b) {
+    parquet::SchemaDescriptor schema;
+    schema.Init(root);
+    for (size_t i = 0; i < o.n_blooms; i++)
+      for (int c = 0; c < schema.num_columns(); c++) {
+        const parquet::ColumnDescriptor &d = *schema.Column(c);
+        if (d.schema_node()->field_id() != o.blooms[i].field_id || d.physical_type() == Type::BOOLEAN) continue;
+        double bits = 8.0 * static_cast<double>(o.blooms[i].max_bytes);
+        parquet::BloomFilterOptions f;
+        f.fpp = o.blooms[i].fpp;
+        f.ndv = static_cast<int64_t>(-bits * std::log(1 - std::pow(f.fpp, 1.0 / 8)) / 8 * 0.99);
+        b->enable_bloom_filter(d.path(), f);
+      }
+  }
+
+  static std::shared_ptr<parquet::WriterProperties> properties(const bl_parquet_options &o,
+                                                               const std::shared_ptr<GroupNode> &root) {
     parquet::WriterProperties::Builder b;
     b.created_by(std::string("bergline version ") + BL_VERSION + " (Arrow " + arrow::GetBuildInfo().version_string +
                  ")");
@@ -387,6 +460,10 @@ private:
     b.enable_write_page_index();
     b.max_row_group_length(INT64_MAX / 2);
     if (o.page_rows > 0) b.max_rows_per_page(o.page_rows);
+    if (o.page_bytes > 0) b.data_pagesize(o.page_bytes);
+    if (o.dictionary_bytes > 0) b.dictionary_pagesize_limit(o.dictionary_bytes);
+    if (o.dictionary_bytes < 0) b.disable_dictionary();
+    blooms(o, root, &b);
     if (o.n_key) {
       parquet::FileEncryptionProperties::Builder e(
           arrow::util::SecureString(std::string(static_cast<const char *>(o.key), o.n_key)));
@@ -424,6 +501,18 @@ bl_status bl_arrow_parquet_writer(bl_ctx *ctx, const bl_sink *sink, const struct
 
 int64_t bl_arrow_writer_bytes(const bl_arrow_writer *w) {
   return w->bytes();
+}
+
+int64_t bl_arrow_writer_held(const bl_arrow_writer *w) {
+  return w->held();
+}
+
+bl_status bl_arrow_writer_end_group(bl_arrow_writer *w, bl_error *err) {
+  return bl::guard(err, w->name(), BL_USAGE, [&] { w->end_group(); });
+}
+
+void bl_arrow_writer_spread(bl_arrow_writer *w, bool yes) {
+  w->spread(yes);
 }
 
 } // extern "C"

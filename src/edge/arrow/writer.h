@@ -8,6 +8,9 @@ struct bl_arrow_writer {
   virtual ~bl_arrow_writer() = default; /* without finish: abandoned */
   virtual const char *name() const { return "Arrow IPC"; }
   virtual int64_t bytes() const = 0;
+  virtual int64_t held() const { return 0; }
+  virtual void end_group() {} /* throws */
+  virtual void spread(bool) {}
   virtual void write(struct ArrowArray *batch) = 0; /* consumes; throws */
   virtual void finish() = 0;
 };
