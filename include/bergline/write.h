@@ -27,6 +27,8 @@ typedef struct bl_write_options {
   const char *batch_id; /* kept in the summary as bergline.batch-id: a batch whose id the branch already holds is not
                            written again (result.already_applied) */
   bl_write_mode mode;
+  const char *wap_id; /* write, audit, publish: the snapshot is added, but the branch stays where it is until the
+                         snapshot is cherry-picked */
 } bl_write_options;
 
 /* What a verb did. */

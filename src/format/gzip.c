@@ -98,3 +98,36 @@ bl_status bl_gunzip(bl_ctx *ctx, const void *p, size_t n, size_t max, bl_buf *ou
   inflateEnd(&u.z);
   return st;
 }
+
+/* ---- packing ---- */
+
+static bl_status pack(z_stream *z, const uint8_t *p, size_t n, bl_buf *out, bl_error *err) {
+  enum { STEP = 1 << 30 };
+  uint8_t chunk[16384];
+  int rc = Z_OK;
+  while (rc != Z_STREAM_END) {
+    if (z->avail_in == 0 && n) {
+      size_t step = n < STEP ? n : STEP;
+      z->next_in = (Bytef *)p;
+      z->avail_in = (uInt)step;
+      p += step, n -= step;
+    }
+    z->next_out = chunk;
+    z->avail_out = sizeof chunk;
+    rc = deflate(z, n ? Z_NO_FLUSH : Z_FINISH);
+    if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR) return bl_fail(err, BL_IO, "gzip: zlib failed (%d)", rc);
+    bl_buf_add(out, chunk, sizeof chunk - z->avail_out);
+    if (out->failed) break;
+  }
+  return bl_buf_ok(out, err);
+}
+
+bl_status bl_gzip(bl_ctx *ctx, const void *p, size_t n, bl_buf *out, bl_error *err) {
+  enum { GZIP = 16 + MAX_WBITS, MEM_LEVEL = 8 };
+  z_stream z = {.zalloc = z_alloc, .zfree = z_free, .opaque = ctx};
+  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+    return bl_nomem(err);
+  bl_status st = pack(&z, p, n, out, err);
+  deflateEnd(&z);
+  return st;
+}

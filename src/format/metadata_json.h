@@ -44,5 +44,7 @@ const bl_mapped_field *bl_name_mapping_find(const bl_mapped_field *fields, size_
 bool bl_is_gzip(const void *p, size_t n); /* by the first bytes */
 /* gunzip where the bytes begin with 1f 8b (any number of members), else a plain copy; bounded by max. */
 bl_status bl_gunzip(bl_ctx *ctx, const void *p, size_t n, size_t max, bl_buf *out, bl_error *err) BL_CHECKED;
+/* One member. */
+bl_status bl_gzip(bl_ctx *ctx, const void *p, size_t n, bl_buf *out, bl_error *err) BL_CHECKED;
 
 #endif

@@ -6,6 +6,7 @@
 /* ---- position delete files ---- */
 
 typedef struct path_positions {
+  bl_str path;
   bl_posset *set;
 } path_positions;
 
@@ -27,7 +28,7 @@ static bl_status position_slot(bl_deletes *d, bl_position_file *pf, bl_str path,
     BL_TRY(bl_grow(d->ctx, &pf->items, &pf->cap, pf->n, sizeof *pf->items, err));
     at = bl_map_put(pf->by_path, own, pf->n, NULL);
     if (!at) return bl_nomem(err);
-    pf->items[pf->n].set = NULL;
+    pf->items[pf->n] = (path_positions){own, NULL};
     BL_TRY(bl_posset_new(d->ctx, &pf->items[pf->n].set, err));
     pf->n++;
   }
@@ -130,22 +131,36 @@ static bl_status position_file(bl_deletes *d, const bl_manifest_entry *e, bl_pos
   return st;
 }
 
-static bl_status or_positions(bl_deletes *d, const bl_data_file *data, const bl_manifest_entry *e, bl_posset **out,
-                              bl_error *err) {
-  bl_position_file *pf;
-  BL_TRY(position_file(d, e, &pf, err));
+/* The slot of a position delete file, read. */
+static bl_status loaded_file(bl_deletes *d, const bl_manifest_entry *e, bl_position_file **out, bl_error *err) {
   bl_status st = BL_OK;
+  BL_TRY(position_file(d, e, out, err));
+  bl_position_file *pf = *out;
   pthread_mutex_lock(&pf->lock);
   if (!pf->loaded) {
     st = load_position_file(d, pf, e, err);
     if (st != BL_OK) clear_position_file(d, pf);
   }
   pthread_mutex_unlock(&pf->lock);
-  if (st != BL_OK) return st;
+  return st;
+}
+
+static bl_status or_positions(bl_deletes *d, const bl_data_file *data, const bl_manifest_entry *e, bl_posset **out,
+                              bl_error *err) {
+  bl_position_file *pf;
+  BL_TRY(loaded_file(d, e, &pf, err));
   const size_t *at = bl_map_get(pf->by_path, bl_path_key(data->path));
   if (!at) return BL_OK;
   if (!*out) return bl_posset_copy(d->ctx, pf->items[*at].set, out, err);
   return bl_posset_or(*out, pf->items[*at].set, err);
+}
+
+bl_status bl_deletes_targets(bl_deletes *d, const bl_manifest_entry *e,
+                             bl_status (*visit)(void *user, bl_str path, bl_error *err), void *user, bl_error *err) {
+  bl_position_file *pf;
+  BL_TRY(loaded_file(d, e, &pf, err));
+  for (size_t i = 0; i < pf->n; i++) BL_TRY(visit(user, pf->items[i].path, err));
+  return BL_OK;
 }
 
 /* ---- vectors ---- */

@@ -23,6 +23,12 @@ void bl_deletes_free(bl_deletes *d); /* NULL allowed */
 bl_status bl_deletes_positions(bl_deletes *d, const bl_data_file *data, const bl_file_deletes *fd, bl_posset **out,
                                bl_error *err) BL_CHECKED;
 
+/* The data files that a position delete file names, each once, as bl_path_key has them; path is the visitor's for the
+ * call. */
+bl_status bl_deletes_targets(bl_deletes *d, const bl_manifest_entry *e,
+                             bl_status (*visit)(void *user, bl_str path, bl_error *err), void *user,
+                             bl_error *err) BL_CHECKED;
+
 /* Name the equality delete files that will be asked for, then load them all (on the ctx's threads) before any look-up.
  */
 bl_status bl_deletes_need(bl_deletes *d, const bl_file_deletes *fd, bl_error *err) BL_CHECKED;

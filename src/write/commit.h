@@ -9,20 +9,24 @@
 #define BL_WRITE_COMMIT_H
 
 #include "bergline/write.h"
+#include "write/metadata_edit.h"
 #include "write/staged.h"
 
-/* Commit a staged change to a branch. BL_CONFLICT: retries used up, or a conflict that no retry can mend (names the
- * snapshot and file); BL_USAGE: the ref is a tag, a folder that belongs to a catalog, a table opened by metadata file;
- * BL_NOT_FOUND: the table was dropped; BL_UNKNOWN. */
+/* Commit a staged change to a branch. o may be NULL; with dry_run nothing is written. Nothing staged: nothing
+ * committed. Files of the commit's own are gone after a failure (but BL_UNKNOWN), those that were staged are left for
+ * another try: bl_staged_discard. Where the branch holds the batch already they are removed (r->already_applied).
+ * BL_CONFLICT: retries used up, or a conflict that no retry can mend (names the snapshot and file); BL_USAGE: the ref
+ * is a tag, a folder that belongs to a catalog, a table opened by metadata file; BL_NOT_FOUND: the table was dropped;
+ * BL_UNKNOWN. */
 bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o, bl_write_result *r,
                            bl_error *err) BL_CHECKED;
 
-/* A change of metadata alone: edit is called in each attempt with the newest metadata and a copy of its JSON to edit.
- */
-typedef bl_status (*bl_metadata_edit)(void *user, const bl_metadata *base, bl_arena *a, bl_json *doc, bl_error *err);
+/* A change of metadata alone: edit is called in each attempt with the newest metadata and a copy of its document to
+ * edit. Nothing is written where that says the same afterwards. */
+typedef bl_status (*bl_metadata_edit)(void *user, bl_edit *e, bl_error *err);
 bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, bl_error *err) BL_CHECKED;
 
-/* The same table at its newest version. */
-bl_status bl_table_refresh(const bl_table *t, bl_table **out, bl_error *err) BL_CHECKED;
+/* The snapshot of a branch, or of its ancestors, that holds this batch; NULL: none does. */
+const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id);
 
 #endif

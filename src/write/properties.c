@@ -30,3 +30,16 @@ bl_status bl_key_value(const char *text, bl_pair *out, bl_error *err) {
   *out = (bl_pair){{text, (size_t)(eq - text)}, bl_str_of(eq + 1)};
   return BL_OK;
 }
+
+bl_status bl_property_allowed(bl_str key, bl_error *err) {
+  static const char *const reserved[] = {"format-version",           "uuid",
+                                         "snapshot-count",           "current-snapshot-id",
+                                         "current-snapshot-summary", "current-snapshot-timestamp-ms",
+                                         "current-schema",           "default-partition-spec",
+                                         "default-sort-order"};
+  for (size_t i = 0; i < BL_LEN(reserved); i++)
+    if (bl_str_is(key, reserved[i]))
+      return bl_fail(err, BL_USAGE, "wrong property: %s: it is not set as a property%s", reserved[i],
+                     i == 0 ? " (create --format-version, upgrade)" : "");
+  return BL_OK;
+}

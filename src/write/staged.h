@@ -38,7 +38,8 @@ typedef struct bl_staged {
   bool reads_rows;                  /* false: an append, conflicts with nothing */
   bool replaces_partitions;         /* dynamic overwrite: partitions of the added files */
   bl_isolation isolation;
-  bl_pairs summary; /* additional */
+  bool even_if_empty; /* commit a snapshot though nothing changes */
+  bl_pairs summary;   /* additional */
   bl_str *files;
   size_t n_files, cap_files; /* paths written for it: removed when it is given up */
   bl_map *vector_of;         /* path of a data file -> place in vectors; private */

@@ -41,6 +41,11 @@ struct bl_catalog {
   /* Every namespace, ordered bytewise; entries have name and metadata_location NULL. */
   bl_status (*list_namespaces)(bl_catalog *c, bl_catalog_visit visit, void *user, bl_error *err);
   void (*free)(bl_catalog *c);
+  /* may provide (NULL: read-only) */
+  /* Let a table's name mean the metadata file `location` (written and synced by the caller) where it means `base` now;
+   * base NULL: a new name. BL_CONFLICT: it means another file by now, or exists; BL_NOT_FOUND: no such table, no such
+   * namespace; BL_UNKNOWN: nobody knows whether it was done; after every other failure nothing has changed. */
+  bl_status (*commit)(bl_catalog *c, const bl_table_name *t, const char *base, const char *location, bl_error *err);
 };
 
 /* What a catalog is opened with. Properties are the configuration's other keys (credentials among them: never print).

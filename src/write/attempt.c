@@ -1,0 +1,85 @@
+/* attempt.c: the frame of attempts: the newest version of the table, and the files that were written. */
+#include "write/attempt.h"
+
+/* ---- files ---- */
+
+bl_status bl_committing_note(bl_committing *c, bl_str path, bl_error *err) {
+  BL_TRY(bl_grow(c->ctx, &c->files, &c->cap_files, c->n_files, sizeof *c->files, err));
+  c->files[c->n_files++] = (bl_written_file){path, true};
+  return BL_OK;
+}
+
+void bl_committing_use(bl_committing *c, bl_str path) {
+  for (size_t i = 0; i < c->n_files; i++)
+    if (bl_str_eq(c->files[i].path, path)) c->files[i].used = true;
+}
+
+void bl_committing_unuse_all(bl_committing *c) {
+  for (size_t i = 0; i < c->n_files; i++) c->files[i].used = false;
+}
+
+void bl_committing_clean(bl_committing *c, bl_table *t, bool all) {
+  for (size_t i = 0; i < c->n_files; i++) {
+    bl_error why = BL_ERROR_INIT;
+    if (c->files[i].used && !all) continue;
+    bl_status st = t->io->remove(t->io, c->files[i].path.p, &why);
+    if (st != BL_OK && st != BL_NOT_FOUND) bl_warn(c->ctx, "a file that is not needed stays: %s", why.message);
+  }
+}
+
+bl_status bl_lines_add(bl_attempt *at, bl_lines *l, const bl_manifest_file *f, const bl_made *made, bl_error *err) {
+  BL_TRY(bl_grow(at->c->ctx, &l->items, &l->cap, l->n, sizeof *l->items, err));
+  l->items[l->n++] = (bl_line){*f, made};
+  if (made) bl_committing_use(at->c, f->path);
+  return BL_OK;
+}
+
+/* ---- one attempt ---- */
+
+bl_status bl_check_same_table(const bl_table *t, const bl_table *now, bl_error *err) {
+  bl_str was = t->metadata->uuid, is = now->metadata->uuid;
+  if (!was.p || bl_str_eq(was, is)) return BL_OK;
+  return bl_fail(err, BL_CONFLICT, "the table was replaced: %s: its uuid was %.*s and is %.*s", t->name,
+                 BL_STR_ARG(was), BL_STR_ARG(is));
+}
+
+static bl_status find_branch(bl_attempt *at, bl_error *err) {
+  const bl_metadata *md = at->base->metadata;
+  const bl_ref *r = bl_metadata_ref(md, at->c->ref);
+  if (r && !r->is_branch)
+    return bl_fail(err, BL_USAGE, "cannot commit to %.*s of %s: it is a tag", BL_STR_ARG(at->c->ref), at->base->name);
+  if (!r && !bl_str_is(at->c->ref, "main"))
+    return bl_fail(err, BL_NOT_FOUND, "no such branch: %.*s of %s", BL_STR_ARG(at->c->ref), at->base->name);
+  at->parent = r ? bl_metadata_snapshot(md, r->snapshot_id) : NULL;
+  return BL_OK;
+}
+
+bl_status bl_attempt_new(bl_committing *c, bl_attempt **out, bl_error *err) {
+  bl_status st;
+  *out = NULL;
+  bl_attempt *at = bl_calloc(c->ctx, 1, sizeof *at);
+  if (!at) return bl_nomem(err);
+  at->c = c;
+  BL_GO(bl_arena_new(c->ctx, &at->arena, err));
+  BL_GO(bl_table_refresh(c->t, &at->base, err));
+  BL_GO(bl_check_same_table(c->t, at->base, err));
+  BL_GO(find_branch(at, err));
+  BL_GO(bl_counts_new(at, err));
+  if (at->parent) BL_GO(bl_table_manifests(at->base, at->parent, at->arena, &at->manifests, &at->n_manifests, err));
+  *out = at;
+  return BL_OK;
+done:
+  bl_attempt_free(at);
+  return st;
+}
+
+void bl_attempt_free(bl_attempt *at) {
+  if (!at) return;
+  bl_ctx *ctx = at->c->ctx;
+  bl_free(ctx, at->data.items);
+  bl_free(ctx, at->deletes.items);
+  bl_map_free(at->counts.partitions);
+  bl_table_free(at->base);
+  bl_arena_free(at->arena);
+  bl_free(ctx, at);
+}

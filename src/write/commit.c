@@ -1,0 +1,422 @@
+/* commit.c: the attempt loop, see commit.h and docs/commit-protocol.md.
+ *
+ * 1. Until the pointer moves, nothing that readers see has changed: a failure before leaves only files that nobody
+ *    names, and they are removed.
+ * 2. Every attempt begins with the newest metadata and takes nothing for granted of the one before, but files
+ * (attempt.h).
+ * 3. A move that was reported as failed may have been made all the same: the newest metadata tells.
+ * 4. Ids of rows are given in the attempt, from its base's next-row-id (W3). */
+#include "write/commit.h"
+
+#include "table/io.h"
+#include "write/attempt.h"
+#include "write/metadata_edit.h"
+#include "write/pointer.h"
+#include "write/properties.h"
+
+/* ---- waiting ---- */
+
+typedef struct retries {
+  bl_ctx *ctx;
+  int64_t left, wait_ms, max_wait_ms, until_ms;
+} retries;
+
+static void retries_init(retries *r, bl_ctx *ctx, const bl_pairs *p) {
+  int64_t total = bl_property_i64(p, "commit.retry.total-timeout-ms", 30 * 60 * 1000);
+  *r = (retries){.ctx = ctx,
+                 .left = bl_property_i64(p, "commit.retry.num-retries", 4),
+                 .wait_ms = bl_property_i64(p, "commit.retry.min-wait-ms", 100),
+                 .max_wait_ms = bl_property_i64(p, "commit.retry.max-wait-ms", 60 * 1000)};
+  if (!bl_add64(bl_now_ms(ctx), total, &r->until_ms)) r->until_ms = INT64_MAX;
+}
+
+/* false: no further try. Waits double, and are spread so that those who lost together do not meet again. */
+static bool retries_wait(retries *r) {
+  uint32_t random;
+  if (r->left-- <= 0 || bl_now_ms(r->ctx) >= r->until_ms) return false;
+  if (r->wait_ms > r->max_wait_ms) r->wait_ms = r->max_wait_ms;
+  if (r->wait_ms <= 0) return true;
+  bl_random(r->ctx, &random, sizeof random);
+  bl_sleep_ms(r->ctx, r->wait_ms / 2 + random % (r->wait_ms / 2 + 1));
+  r->wait_ms = r->wait_ms > INT64_MAX / 2 ? INT64_MAX : r->wait_ms * 2;
+  return true;
+}
+
+/* ---- batches ---- */
+
+const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id) {
+  const bl_metadata *md = t->metadata;
+  const bl_ref *r = bl_metadata_ref(md, ref);
+  const bl_snapshot *s = batch_id && r ? bl_metadata_snapshot(md, r->snapshot_id) : NULL;
+  for (size_t steps = 0; s && steps < md->n_snapshots; steps++) {
+    bl_str id = bl_pairs_get(&s->summary, "bergline.batch-id");
+    if (id.p && bl_str_is(id, batch_id)) return s;
+    s = bl_metadata_parent(md, s);
+  }
+  return NULL;
+}
+
+/* ---- row ids ---- */
+
+/* The id behind the last one that a manifest's live entries have. */
+static bl_status end_of_ids(bl_attempt *at, const bl_manifest_file *m, int64_t *end, bl_error *err) {
+  bl_manifest_entry *es;
+  size_t n;
+  *end = 0;
+  BL_TRY(bl_table_manifest_entries(at->base, m, false, at->arena, &es, &n, err));
+  for (size_t i = 0; i < n; i++) {
+    int64_t last = es[i].file.first_row_id;
+    if (es[i].status == BL_DELETED || last == BL_NONE) continue;
+    last += es[i].file.record_count; /* fits: bl_lineage_inherit looked */
+    if (last > *end) *end = last;
+  }
+  return BL_OK;
+}
+
+static bl_status id_taken(const bl_attempt *at, int64_t end, bl_error *err) {
+  return bl_fail(err, BL_DAMAGED,
+                 "cannot commit: %s: next-row-id is %lld, but row ids up to %lld are in use: the next rows would get "
+                 "ids that others have",
+                 at->base->metadata_path, (long long)at->base->metadata->next_row_id, (long long)(end - 1));
+}
+
+/* No id in use may be at or above next-row-id. Counts in the list tell the range that was set aside; where they say
+ * too much, the entries decide. */
+static bl_status check_next_row_id(bl_attempt *at, bl_error *err) {
+  const bl_metadata *md = at->base->metadata;
+  if (md->format_version < 3) return BL_OK;
+  for (size_t i = 0; i < at->n_manifests; i++) {
+    const bl_manifest_file *m = &at->manifests[i];
+    int64_t end = m->first_row_id;
+    if (m->content != BL_MANIFEST_DATA || end == BL_NONE) continue;
+    bool known = m->added_rows != BL_NONE && m->existing_rows != BL_NONE;
+    if (known && bl_add64(end, m->added_rows, &end) && bl_add64(end, m->existing_rows, &end) && end <= md->next_row_id)
+      continue;
+    BL_TRY(end_of_ids(at, m, &end, err));
+    if (end > md->next_row_id) return id_taken(at, end, err);
+  }
+  return BL_OK;
+}
+
+/* Rows that take ids in a manifest which has no first_row_id yet. */
+static bl_status rows_of(bl_attempt *at, const bl_manifest_file *m, int64_t *rows, bl_error *err) {
+  bl_manifest_entry *es;
+  size_t n;
+  *rows = 0;
+  if (m->content != BL_MANIFEST_DATA || m->first_row_id != BL_NONE) return BL_OK;
+  if (m->added_rows != BL_NONE && m->existing_rows != BL_NONE) {
+    if (bl_add64(m->added_rows, m->existing_rows, rows)) return BL_OK;
+    return bl_fail(err, BL_DAMAGED, "manifest %s: its row counts are too large", m->path.p);
+  }
+  BL_TRY(bl_table_manifest_entries(at->base, m, false, at->arena, &es, &n, err));
+  for (size_t i = 0; i < n; i++)
+    if (es[i].status != BL_DELETED && !bl_add64(*rows, es[i].file.record_count, rows))
+      return bl_fail(err, BL_DAMAGED, "manifest %s: its record counts are too large", m->path.p);
+  return BL_OK;
+}
+
+static bl_status assign_ids(bl_attempt *at, bl_manifest_file *list, size_t n, bl_error *err) {
+  const bl_metadata *md = at->base->metadata;
+  at->next_row_id = md->next_row_id;
+  if (md->format_version < 3) return BL_OK;
+  int64_t *rows = bl_arena_alloc(at->arena, n, sizeof *rows);
+  if (!rows) return bl_nomem(err);
+  for (size_t i = 0; i < n; i++) BL_TRY(rows_of(at, &list[i], &rows[i], err));
+  BL_TRY(bl_lineage_assign(list, rows, n, md->next_row_id, &at->next_row_id, err));
+  at->snapshot.has_first_row_id = at->snapshot.has_added_rows = true;
+  at->snapshot.first_row_id = md->next_row_id;
+  at->snapshot.added_rows = at->next_row_id - md->next_row_id;
+  return BL_OK;
+}
+
+/* ---- the snapshot ---- */
+
+static bl_status describe_snapshot(bl_attempt *at, const bl_edit *e, const bl_write_options *o, bl_error *err) {
+  const bl_committing *c = at->c;
+  const bl_metadata *md = at->base->metadata;
+  bl_snapshot *s = &at->snapshot;
+  *s = (bl_snapshot){.id = c->snapshot_id,
+                     .has_parent = at->parent != NULL,
+                     .parent_id = at->parent ? at->parent->id : 0,
+                     .timestamp_ms = e->now_ms,
+                     .has_schema_id = true,
+                     .schema_id = md->current_schema_id};
+  if (md->format_version > 1 && !bl_add64(md->last_sequence_number, 1, &s->sequence_number))
+    return bl_fail(err, BL_DAMAGED, "last-sequence-number is as large as it can be");
+  if (bl_metadata_snapshot(md, s->id))
+    return bl_fail(err, BL_CONFLICT, "the snapshot id %lld is taken", (long long)s->id);
+  return bl_attempt_summary(at, o, &s->summary, err);
+}
+
+/* The lines as the list has them: numbers of the attempt where a manifest is new. */
+static bl_status list_lines(bl_attempt *at, bl_manifest_file **out, size_t *n, bl_error *err) {
+  const bl_lines *parts[] = {&at->data, &at->deletes};
+  int64_t number = at->snapshot.sequence_number;
+  *n = 0;
+  *out = bl_arena_alloc(at->arena, at->data.n + at->deletes.n, sizeof **out);
+  if (!*out) return bl_nomem(err);
+  for (size_t p = 0; p < 2; p++)
+    for (size_t i = 0; i < parts[p]->n; i++) {
+      const bl_line *l = &parts[p]->items[i];
+      bl_manifest_file *f = &(*out)[(*n)++];
+      *f = l->file;
+      if (!l->made) continue;
+      f->sequence_number = f->min_sequence_number = number;
+      if (l->made->min_sequence < number) f->min_sequence_number = l->made->min_sequence;
+    }
+  return BL_OK;
+}
+
+static bl_status write_list(bl_attempt *at, const bl_manifest_file *list, size_t n, bl_error *err) {
+  bl_committing *c = at->c;
+  const bl_metadata *md = at->base->metadata;
+  bl_buf bytes;
+  bl_status st;
+  bl_buf_init(&bytes, c->ctx, BL_BUF_MAX);
+  bl_str folder = bl_metadata_folder(c->arena, md, at->base->form == BL_FORM_HADOOP);
+  bl_str path = folder.p ? bl_arena_printf(c->arena, "%s/snap-%lld-%d-%s.avro", folder.p, (long long)c->snapshot_id,
+                                           c->attempt, c->uuid.s)
+                         : BL_STR_NONE;
+  if (!path.p) BL_GO(bl_nomem(err));
+  at->snapshot.manifest_list = path;
+  BL_GO(bl_manifest_list_write(c->ctx, md, &at->snapshot, list, n, &bytes, err));
+  BL_GO(bl_committing_note(c, path, err));
+  st = bl_io_write_all(at->base->io, path.p, bytes.p, bytes.n, false, err);
+done:
+  bl_buf_free(&bytes);
+  return st;
+}
+
+static void count_manifests(bl_attempt *at) {
+  const bl_lines *parts[] = {&at->data, &at->deletes};
+  for (size_t p = 0; p < 2; p++)
+    for (size_t i = 0; i < parts[p]->n; i++) {
+      if (parts[p]->items[i].made) at->counts.manifests_created++;
+      else at->counts.manifests_kept++;
+    }
+}
+
+static bl_status edit_document(bl_attempt *at, const bl_write_options *o, bl_edit *e, bl_error *err) {
+  bl_ref branch = {.name = at->c->ref, .snapshot_id = at->snapshot.id, .is_branch = true};
+  BL_TRY(bl_edit_add_snapshot(e, &at->snapshot, at->next_row_id, err));
+  return o->wap_id ? BL_OK : bl_edit_set_ref(e, &branch, err);
+}
+
+/* ---- old metadata files ---- */
+
+static void remove_old_metadata(bl_table *base, const bl_str *files, size_t n) {
+  if (!bl_property_bool(&base->metadata->properties, "write.metadata.delete-after-commit.enabled", false)) return;
+  for (size_t i = 0; i < n; i++) {
+    bl_error why = BL_ERROR_INIT;
+    bl_status st = base->io->remove(base->io, files[i].p, &why);
+    if (st != BL_OK && st != BL_NOT_FOUND) bl_warn(base->ctx, "an old metadata file stays: %s", why.message);
+  }
+}
+
+static bool ends_with(bl_str s, bl_str end) {
+  return s.n >= end.n && memcmp(s.p + s.n - end.n, end.p, end.n) == 0;
+}
+
+/* Has the file become the table's metadata, now or some versions ago? */
+static bl_status is_in_place(const bl_table *base, const char *path, bool *yes, bl_error *err) {
+  bl_table *now = NULL;
+  const char *slash = strrchr(path, '/');
+  bl_str file = bl_str_of(slash ? slash : path);
+  BL_TRY(bl_table_refresh(base, &now, err));
+  *yes = ends_with(bl_str_of(now->metadata_path), file);
+  for (size_t i = 0; i < now->metadata->n_metadata_log; i++)
+    *yes = *yes || ends_with(now->metadata->metadata_log[i].file, file);
+  bl_table_free(now);
+  return BL_OK;
+}
+
+/* The outcome of a move that failed, by what is there now. path: the new metadata file, which was not removed. */
+static bl_status settle(const bl_table *base, const char *path, bl_status st, bl_error *err) {
+  bl_error why = BL_ERROR_INIT;
+  bool there;
+  bl_status looked = is_in_place(base, path, &there, &why);
+  if (looked == BL_OK && there) {
+    bl_warn(base->ctx, "the commit was reported as failed, but it is in place already: %s: %s", path,
+            err ? err->message : "");
+    if (err) *err = (bl_error)BL_ERROR_INIT;
+    return BL_OK;
+  }
+  if (looked != BL_OK || st == BL_UNKNOWN) {
+    if (err) err->status = BL_UNKNOWN;
+    return bl_fail_in(err, BL_UNKNOWN, "it is not known whether %s was committed: %s", base->name, path);
+  }
+  if (base->io->remove(base->io, path, &why) != BL_OK) bl_warn(base->ctx, "%s", why.message);
+  return st;
+}
+
+/* *moving: a conflict from here on is a lost race. */
+static bl_status finish_and_move(bl_table *base, bl_edit *e, bool *moving, bl_error *err) {
+  bl_str *dropped;
+  size_t n;
+  char *path;
+  bl_str name = bl_pointer_name(e->a, base);
+  if (!name.p) return bl_nomem(err);
+  BL_TRY(bl_edit_finish(e, name, &dropped, &n, err));
+  *moving = true;
+  bl_status st = bl_pointer_move(base, e->doc, &path, err);
+  if (st != BL_OK && path) st = settle(base, path, st, err);
+  bl_free(base->ctx, path);
+  if (st == BL_OK) remove_old_metadata(base, dropped, n);
+  return st;
+}
+
+/* ---- attempts ---- */
+
+static void fill_result(const bl_attempt *at, bl_write_result *r) {
+  const bl_snapshot *s = &at->snapshot;
+  r->committed = true;
+  r->snapshot_id = s->id;
+  r->sequence_number = s->sequence_number;
+  r->first_row_id = s->first_row_id;
+  r->rows_assigned = s->added_rows;
+  r->data_files_added = at->counts.added_data_files;
+  r->data_files_removed = at->counts.removed_data_files;
+  r->delete_files_added = at->counts.added_delete_files;
+  r->delete_files_removed = at->counts.removed_delete_files;
+  r->attempts = at->c->attempt;
+}
+
+static bl_status try_once(bl_attempt *at, const bl_write_options *o, bool *moving, bl_error *err) {
+  bl_edit e;
+  bl_manifest_file *list;
+  size_t n;
+  BL_TRY(bl_edit_begin(at->arena, at->base->metadata, &e, err));
+  BL_TRY(check_next_row_id(at, err));
+  BL_TRY(bl_attempt_validate(at, err));
+  BL_TRY(bl_attempt_manifests(at, err));
+  BL_TRY(bl_attempt_merge(at, &at->data, err));
+  BL_TRY(bl_attempt_merge(at, &at->deletes, err));
+  count_manifests(at);
+  BL_TRY(describe_snapshot(at, &e, o, err));
+  BL_TRY(list_lines(at, &list, &n, err));
+  BL_TRY(assign_ids(at, list, n, err));
+  BL_TRY(write_list(at, list, n, err));
+  BL_TRY(edit_document(at, o, &e, err));
+  return finish_and_move(at->base, &e, moving, err);
+}
+
+static bool is_already_applied(const bl_committing *c, const bl_attempt *at, const bl_write_options *o,
+                               bl_write_result *r) {
+  const bl_snapshot *s = bl_batch_find(at->base, c->ref, o->batch_id);
+  if (s) r->already_applied = true;
+  return s != NULL;
+}
+
+/* One attempt and what follows from its outcome; *again: it lost a race. */
+static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_result *r, bool *again, bl_error *err) {
+  bl_attempt *at = NULL;
+  bool moving = false;
+  *again = false;
+  c->attempt++;
+  bl_committing_unuse_all(c);
+  BL_TRY(bl_attempt_new(c, &at, err));
+  if (is_already_applied(c, at, o, r)) {
+    bl_committing_clean(c, at->base, true);
+    bl_attempt_free(at);
+    return BL_OK;
+  }
+  bl_status st = try_once(at, o, &moving, err);
+  if (st == BL_OK) {
+    fill_result(at, r);
+    bl_committing_clean(c, at->base, false);
+  }
+  *again = st == BL_CONFLICT && moving;
+  bl_attempt_free(at);
+  return st;
+}
+
+static bl_status all_attempts(bl_committing *c, const bl_write_options *o, bl_write_result *r, bl_error *err) {
+  retries left;
+  bl_error why;
+  retries_init(&left, c->ctx, &c->t->metadata->properties);
+  for (;;) {
+    bool again;
+    why = (bl_error)BL_ERROR_INIT;
+    bl_status st = attempt(c, o, r, &again, &why);
+    if (st == BL_OK) return BL_OK;
+    if (!again || !retries_wait(&left)) {
+      if (st != BL_UNKNOWN) bl_committing_clean(c, c->t, true);
+      if (again) bl_fail_in(&why, st, "gave up after %d attempts", c->attempt);
+      return bl_fail_at(err, st, why.position, "%s", why.message);
+    }
+  }
+}
+
+static bl_status committing_init(bl_committing *c, bl_table *t, const bl_staged *s, const bl_write_options *o,
+                                 bl_error *err) {
+  *c = (bl_committing){.ctx = t->ctx, .t = t, .s = s, .ref = o->ref ? bl_str_of(o->ref) : BL_STR("main")};
+  c->snapshot_id = bl_new_snapshot_id(t->ctx, t->metadata);
+  c->uuid = bl_new_uuid(t->ctx);
+  return bl_arena_new(t->ctx, &c->arena, err);
+}
+
+static void committing_dispose(bl_committing *c) {
+  bl_free(c->ctx, c->files);
+  bl_free(c->ctx, c->rewrites);
+  bl_free(c->ctx, c->merges);
+  bl_arena_free(c->arena);
+}
+
+static bool is_empty(const bl_staged *s) {
+  return !s->n_data && !s->n_removed && !s->n_vectors && !s->even_if_empty;
+}
+
+static void fill_dry(const bl_staged *s, bl_write_result *r) {
+  r->data_files_added = (int64_t)s->n_data;
+  r->data_files_removed = (int64_t)s->n_removed;
+  r->delete_files_added = (int64_t)s->n_vectors;
+}
+
+bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o, bl_write_result *r, bl_error *err) {
+  static const bl_write_options defaults = {0};
+  bl_committing c;
+  if (!o) o = &defaults;
+  BL_TRY(bl_pointer_check(t, err));
+  BL_TRY(bl_summary_check(o, err));
+  if (o->dry_run) fill_dry(s, r);
+  if (o->dry_run || is_empty(s)) return BL_OK;
+  bl_status st = committing_init(&c, t, s, o, err);
+  if (st == BL_OK) st = all_attempts(&c, o, r, err);
+  if (st == BL_OK && !r->committed) bl_staged_discard(s, t); /* another applied the batch meanwhile */
+  committing_dispose(&c);
+  return st;
+}
+
+/* ---- metadata alone ---- */
+
+static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool *moving, bl_error *err) {
+  bl_table *base = NULL;
+  bl_arena *a = NULL;
+  bl_edit e;
+  bl_status st;
+  BL_GO(bl_arena_new(t->ctx, &a, err));
+  BL_GO(bl_table_refresh(t, &base, err));
+  BL_GO(bl_check_same_table(t, base, err));
+  BL_GO(bl_edit_begin(a, base->metadata, &e, err));
+  BL_GO(edit(user, &e, err));
+  if (bl_edit_changed(&e)) st = finish_and_move(base, &e, moving, err);
+done:
+  bl_table_free(base);
+  bl_arena_free(a);
+  return st;
+}
+
+bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, bl_error *err) {
+  retries left;
+  bl_error why;
+  BL_TRY(bl_pointer_check(t, err));
+  retries_init(&left, t->ctx, &t->metadata->properties);
+  for (;;) {
+    bool moving = false;
+    why = (bl_error)BL_ERROR_INIT;
+    bl_status st = edit_once(t, edit, user, &moving, &why);
+    if (st == BL_OK) return BL_OK;
+    if (st != BL_CONFLICT || !moving || !retries_wait(&left))
+      return bl_fail_at(err, st, why.position, "%s", why.message);
+  }
+}

@@ -1,0 +1,132 @@
+/* pointer.c: see pointer.h. */
+#include "write/pointer.h"
+
+#include "format/metadata_json.h"
+#include "table/folder.h"
+#include "table/io.h"
+#include "write/paths.h"
+
+bl_status bl_pointer_check(const bl_table *t, bl_error *err) {
+  if (t->read_only)
+    return bl_fail(err, BL_USAGE, "cannot write: %s is one version of a table: name the table itself", t->name);
+  if (t->form == BL_FORM_NAMED)
+    return bl_fail(err, BL_USAGE,
+                   "cannot write: %s: its metadata files are a catalog's (NNNNN-<uuid>): name the table in its catalog "
+                   "(--catalog NAME, or --uri URI, and NAMESPACE.TABLE)",
+                   t->name);
+  if (t->form == BL_FORM_CATALOG && !t->catalog->commit)
+    return bl_fail(err, BL_UNSUPPORTED, "cannot write: %s: catalog %s is read-only", t->name, t->catalog->name);
+  if (!t->io->open_output || !t->io->remove)
+    return bl_fail(err, BL_UNSUPPORTED, "cannot write: %s: %s is read-only", t->name, t->io->name);
+  return BL_OK;
+}
+
+bl_str bl_pointer_name(bl_arena *a, const bl_table *base) {
+  const char *slash = strrchr(base->metadata_path, '/');
+  if (base->form != BL_FORM_HADOOP || !slash) return bl_arena_str(a, bl_str_of(base->metadata_path));
+  bl_str folder = bl_metadata_folder(a, base->metadata, true);
+  return folder.p ? bl_arena_printf(a, "%s%s", folder.p, slash) : BL_STR_NONE;
+}
+
+/* ---- bytes ---- */
+
+static bool wants_gzip(const bl_json *doc) {
+  const bl_json *properties = bl_json_get(doc, "properties");
+  const bl_json *codec = properties ? bl_json_get(properties, "write.metadata.compression-codec") : NULL;
+  return codec && codec->kind == BL_J_STRING && bl_str_is_nocase(codec->text, "gzip");
+}
+
+static bl_status read_back(bl_ctx *ctx, const bl_buf *text, bl_error *err) {
+  bl_metadata *md = NULL;
+  bl_status st = bl_metadata_parse(ctx, text->p, text->n, &md, err);
+  bl_metadata_free(md);
+  if (st != BL_OK) bl_fail_in(err, st, "the new metadata would be wrong");
+  return st;
+}
+
+bl_status bl_metadata_bytes(bl_ctx *ctx, const bl_json *doc, bl_buf *out, bool *gzip, bl_error *err) {
+  bl_buf text;
+  bl_status st;
+  bl_buf_init(&text, ctx, BL_BUF_MAX);
+  *gzip = wants_gzip(doc);
+  bl_json_print(&text, doc, false);
+  BL_GO(bl_buf_ok(&text, err));
+  BL_GO(read_back(ctx, &text, err));
+  if (*gzip) st = bl_gzip(ctx, text.p, text.n, out, err);
+  else {
+    bl_buf_add(out, text.p, text.n);
+    st = bl_buf_ok(out, err);
+  }
+done:
+  bl_buf_free(&text);
+  return st;
+}
+
+/* ---- tables in catalogs ---- */
+
+bl_status bl_metadata_write(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, const void *p, size_t n,
+                            bool gzip, char **path, bl_error *err) {
+  bl_uuid_text uuid = bl_new_uuid(ctx);
+  *path = bl_asprintf(ctx, "%s/%05lld-%s%s.metadata.json", folder, (long long)version, uuid.s, gzip ? ".gz" : "");
+  if (!*path) return bl_nomem(err);
+  bl_status st = bl_io_write_all(io, *path, p, n, true, err);
+  if (st == BL_OK) return BL_OK;
+  bl_free(ctx, *path);
+  *path = NULL;
+  return st == BL_UNKNOWN ? BL_IO : st; /* nothing refers to it yet */
+}
+
+static bl_status swap(const bl_table *base, const char *path, bl_error *err) {
+  bl_arena *a = NULL;
+  bl_table_name name;
+  BL_TRY(bl_arena_new(base->ctx, &a, err));
+  bl_status st = bl_table_name_parse(a, base->catalog_table, &name, err);
+  if (st == BL_OK) st = base->catalog->commit(base->catalog, &name, base->metadata_path, path, err);
+  bl_arena_free(a);
+  return st;
+}
+
+static bl_status move_in_catalog(const bl_table *base, const void *p, size_t n, bool gzip, char **path, bl_error *err) {
+  bl_arena *a = NULL;
+  bl_status st;
+  bl_error ignored = BL_ERROR_INIT;
+  BL_GO(bl_arena_new(base->ctx, &a, err));
+  bl_str folder = bl_metadata_folder(a, base->metadata, false);
+  if (!folder.p) BL_GO(bl_nomem(err));
+  BL_GO(bl_metadata_write(base->ctx, base->io, folder.p, base->version + 1, p, n, gzip, path, err));
+  st = swap(base, *path, err);
+  if (st != BL_CONFLICT && st != BL_NOT_FOUND) goto done;
+  if (base->io->remove(base->io, *path, &ignored) != BL_OK) bl_warn(base->ctx, "%s", ignored.message);
+  bl_free(base->ctx, *path);
+  *path = NULL;
+done:
+  bl_arena_free(a);
+  return st;
+}
+
+/* ---- tables in folders ---- */
+
+static bl_status move_in_folder(const bl_table *base, const void *p, size_t n, bool gzip, char **path, bl_error *err) {
+  bl_arena *a = NULL;
+  BL_TRY(bl_arena_new(base->ctx, &a, err));
+  bl_str location = bl_arena_printf(a, "%.*s", (int)base->metadata->location.n, base->metadata->location.p);
+  bl_status st = location.p
+                     ? bl_folder_publish(base->ctx, base->io, location.p, base->version + 1, p, n, gzip, path, err)
+                     : bl_nomem(err);
+  bl_arena_free(a);
+  return st;
+}
+
+bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, char **path, bl_error *err) {
+  bl_buf bytes;
+  bool gzip;
+  *path = NULL;
+  BL_TRY(bl_pointer_check(base, err));
+  bl_buf_init(&bytes, base->ctx, BL_BUF_MAX);
+  bl_status st = bl_metadata_bytes(base->ctx, doc, &bytes, &gzip, err);
+  if (st == BL_OK)
+    st = base->form == BL_FORM_CATALOG ? move_in_catalog(base, bytes.p, bytes.n, gzip, path, err)
+                                       : move_in_folder(base, bytes.p, bytes.n, gzip, path, err);
+  bl_buf_free(&bytes);
+  return st;
+}
