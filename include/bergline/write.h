@@ -51,6 +51,7 @@ typedef struct bl_create_options {
   const char *const *properties;   /* "key=value" each */
   size_t n_properties;
   int format_version; /* 0 = 3 */
+  bool dry_run;       /* everything is checked, nothing written */
 } bl_create_options;
 /* table: a folder that holds no table yet (Hadoop form), or NS.NAME of a catalog. BL_CONFLICT: it exists; BL_USAGE:
  * schema, partition or sort text (position); names that v3 reserves. */
@@ -107,17 +108,19 @@ BL_API bl_status bl_stage_append(bl_table *t, struct ArrowArrayStream *rows, con
 BL_API bl_status bl_commit_staged(bl_table *t, const char *const *descriptors, size_t n, const bl_write_options *o,
                                   bl_write_result *r, bl_error *err) BL_CHECKED;
 
-/* ---- refs, properties, schema: metadata only ---- */
+/* ---- refs, properties, schema: metadata only ---- Of the options only dry_run counts; NULL = defaults. Where the
+ * table says already what is asked for, no new version is made. */
 BL_API bl_status bl_set_properties(bl_table *t, const char *const *set, size_t n_set, const char *const *unset,
-                                   size_t n_unset, bl_error *err) BL_CHECKED;
+                                   size_t n_unset, const bl_write_options *o, bl_error *err) BL_CHECKED;
 typedef struct bl_ref_options {
   const char *at;
   bool replace;
   int64_t min_snapshots_to_keep, max_snapshot_age_ms, max_ref_age_ms; /* 0 = unset */
 } bl_ref_options;
-BL_API bl_status bl_ref_create(bl_table *t, const char *name, bool branch, const bl_ref_options *o,
-                               bl_error *err) BL_CHECKED;
-BL_API bl_status bl_ref_drop(bl_table *t, const char *name, bool branch, bl_error *err) BL_CHECKED;
+BL_API bl_status bl_ref_create(bl_table *t, const char *name, bool branch, const bl_ref_options *r,
+                               const bl_write_options *o, bl_error *err) BL_CHECKED;
+BL_API bl_status bl_ref_drop(bl_table *t, const char *name, bool branch, const bl_write_options *o,
+                             bl_error *err) BL_CHECKED;
 BL_API bl_status bl_fast_forward(bl_table *t, const char *branch, const char *to, const bl_write_options *o,
                                  bl_write_result *r, bl_error *err) BL_CHECKED;
 BL_API bl_status bl_cherry_pick(bl_table *t, const char *snapshot, const bl_write_options *o, bl_write_result *r,
@@ -129,7 +132,8 @@ BL_API bl_status bl_rollback(bl_table *t, const char *snapshot, const bl_write_o
  * {"type","c","long"}, {"optional","c"}, {"default","c","5"}, {"doc","c","text"},
  * {"partition","add|drop","bucket(4,c)"}, {"sort","…"},
  * {"identifier","a,b"}. */
-BL_API bl_status bl_alter(bl_table *t, const char *const *words, size_t n, bl_error *err) BL_CHECKED;
+BL_API bl_status bl_alter(bl_table *t, const char *const *words, size_t n, const bl_write_options *o,
+                          bl_error *err) BL_CHECKED;
 
 #ifdef __cplusplus
 }

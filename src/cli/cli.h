@@ -37,9 +37,19 @@ typedef struct cli_common {
   cli_list path_maps;
   const char *format, *output, *progress;
   bool quiet, help;
+  const char *ref, *batch_id, *wap_id, *mode;
+  cli_list summary;
+  bool dry_run, yes;
 } cli_common;
 
-enum { CLI_TABLE = 1 /* addressing */, CLI_OUTPUT = 2 /* --format, -o */ };
+enum {
+  CLI_TABLE = 1 /* addressing */,
+  CLI_OUTPUT = 2 /* --format, -o */,
+  CLI_DRY = 4 /* --dry-run */,
+  CLI_SNAPSHOT = 8 /* --ref, --summary, --batch-id, --wap-id: what makes a snapshot */,
+  CLI_MODE = 16 /* --mode */,
+  CLI_ASK = 32 /* --yes */
+};
 
 /* ---- pages of the manual ---- */
 
@@ -85,7 +95,7 @@ typedef struct cli_command {
   bl_status (*run)(cli *c, const void *values);
 } cli_command;
 
-extern const cli_command cli_scan, cli_changes, cli_history, cli_run_task, cli_inspect;
+extern const cli_command cli_scan, cli_changes, cli_history, cli_run_task, cli_inspect, cli_create, cli_set, cli_unset;
 
 /* All of them, in the order of --help. */
 const cli_command *const *cli_commands(size_t *n);
@@ -120,6 +130,7 @@ bl_status cli_format(cli *c, const char **out);
 bl_status cli_open_output(cli *c, bl_sink *out);
 /* Publish or, where st is a failure, leave nothing. */
 bl_status cli_close_output(cli *c, bl_status st);
+bl_status cli_need_drivers(cli *c); /* c->drivers are those of the build */
 bl_status cli_open_table(cli *c, const char *address, bl_table **out);
 
 /* messages.c */

@@ -18,11 +18,37 @@ static const cli_option common[] = {
     {"--format", 0, CLI_VALUE, "FORMAT", NULL, offsetof(cli_common, format)},
     {"--output", 'o', CLI_VALUE, "FILE", "write to FILE, which appears when it is complete",
      offsetof(cli_common, output)},
+    {"--ref", 0, CLI_VALUE, "NAME", "the branch to write to (main)", offsetof(cli_common, ref)},
+    {"--mode", 0, CLI_VALUE, "MODE", "copy-on-write or merge-on-read; else as the table's properties say",
+     offsetof(cli_common, mode)},
+    {"--summary", 0, CLI_LIST, "KEY=VALUE", "into the summary of the snapshot (repeatable)",
+     offsetof(cli_common, summary)},
+    {"--batch-id", 0, CLI_VALUE, "ID", "kept in the summary: a batch that the branch holds is not written again",
+     offsetof(cli_common, batch_id)},
+    {"--wap-id", 0, CLI_VALUE, "ID", "add the snapshot without moving the branch; cherry-pick publishes it",
+     offsetof(cli_common, wap_id)},
+    {"--dry-run", 'n', CLI_FLAG, NULL, "write nothing, tell what would be done", offsetof(cli_common, dry_run)},
+    {"--yes", 'y', CLI_FLAG, NULL, "do not ask", offsetof(cli_common, yes)},
     {"--progress", 0, CLI_VALUE, "WHEN", "a progress bar: auto, always or never", offsetof(cli_common, progress)},
     {"--quiet", 'q', CLI_FLAG, NULL, "no progress and no notes; warnings and errors stay", offsetof(cli_common, quiet)},
     {"--help", 'h', CLI_FLAG, NULL, "this text", offsetof(cli_common, help)},
 };
-static const unsigned groups[] = {CLI_TABLE, CLI_TABLE, CLI_TABLE, CLI_TABLE, CLI_OUTPUT, CLI_OUTPUT, 0, 0, 0};
+static const unsigned groups[] = {CLI_TABLE,
+                                  CLI_TABLE,
+                                  CLI_TABLE,
+                                  CLI_TABLE,
+                                  CLI_OUTPUT,
+                                  CLI_OUTPUT,
+                                  CLI_SNAPSHOT,
+                                  CLI_MODE,
+                                  CLI_SNAPSHOT,
+                                  CLI_SNAPSHOT,
+                                  CLI_SNAPSHOT,
+                                  CLI_DRY,
+                                  CLI_ASK,
+                                  0,
+                                  0,
+                                  0};
 
 const cli_option *cli_common_options(unsigned *group, size_t i) {
   if (i >= sizeof common / sizeof *common) return NULL;
@@ -135,6 +161,7 @@ void cli_free_values(cli *c, void *values) {
     if (c->command->options[i].kind == CLI_LIST)
       free(((cli_list *)(void *)((char *)values + c->command->options[i].offset))->items);
   free(c->common.path_maps.items);
+  free(c->common.summary.items);
   free(c->args);
 }
 

@@ -84,7 +84,7 @@ static bl_status write_file(void *user, const void *p, size_t n, bl_error *err) 
   return c->file->write(c->file, p, n, err);
 }
 
-static bl_status need_drivers(cli *c) {
+bl_status cli_need_drivers(cli *c) {
   return c->drivers.io ? BL_OK : bl_drivers_default(c->ctx, &c->drivers, &c->err);
 }
 
@@ -92,7 +92,7 @@ bl_status cli_open_output(cli *c, bl_sink *out) {
   *out = (bl_sink){write_stdout, c};
   if (!c->common.output || strcmp(c->common.output, "-") == 0) return BL_OK;
   *out = (bl_sink){write_file, c};
-  bl_status st = need_drivers(c);
+  bl_status st = cli_need_drivers(c);
   if (st != BL_OK) return st;
   return c->drivers.io->open_output(c->drivers.io, c->common.output, false, &c->file, &c->err);
 }
@@ -110,7 +110,7 @@ bl_status cli_close_output(cli *c, bl_status st) {
 }
 
 bl_status cli_open_table(cli *c, const char *address, bl_table **out) {
-  bl_status st = need_drivers(c);
+  bl_status st = cli_need_drivers(c);
   if (st != BL_OK) return st;
   bl_table_options o = {.catalog = c->common.catalog,
                         .uri = c->common.uri,

@@ -389,7 +389,7 @@ bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o,
 
 /* ---- metadata alone ---- */
 
-static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool *moving, bl_error *err) {
+static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool dry, bool *moving, bl_error *err) {
   bl_table *base = NULL;
   bl_arena *a = NULL;
   bl_edit e;
@@ -399,14 +399,14 @@ static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool 
   BL_GO(bl_check_same_table(t, base, err));
   BL_GO(bl_edit_begin(a, base->metadata, &e, err));
   BL_GO(edit(user, &e, err));
-  if (bl_edit_changed(&e)) st = finish_and_move(base, &e, moving, err);
+  if (!dry && bl_edit_changed(&e)) st = finish_and_move(base, &e, moving, err);
 done:
   bl_table_free(base);
   bl_arena_free(a);
   return st;
 }
 
-bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, bl_error *err) {
+bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, const bl_write_options *o, bl_error *err) {
   retries left;
   bl_error why;
   BL_TRY(bl_pointer_check(t, err));
@@ -414,7 +414,7 @@ bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, bl_
   for (;;) {
     bool moving = false;
     why = (bl_error)BL_ERROR_INIT;
-    bl_status st = edit_once(t, edit, user, &moving, &why);
+    bl_status st = edit_once(t, edit, user, o && o->dry_run, &moving, &why);
     if (st == BL_OK) return BL_OK;
     if (st != BL_CONFLICT || !moving || !retries_wait(&left))
       return bl_fail_at(err, st, why.position, "%s", why.message);

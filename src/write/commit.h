@@ -22,9 +22,10 @@ bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o,
                            bl_error *err) BL_CHECKED;
 
 /* A change of metadata alone: edit is called in each attempt with the newest metadata and a copy of its document to
- * edit. Nothing is written where that says the same afterwards. */
+ * edit. Nothing is written where that says the same afterwards, or for a dry run (o, may be NULL). */
 typedef bl_status (*bl_metadata_edit)(void *user, bl_edit *e, bl_error *err);
-bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, bl_error *err) BL_CHECKED;
+bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, const bl_write_options *o,
+                             bl_error *err) BL_CHECKED;
 
 /* The snapshot of a branch, or of its ancestors, that holds this batch; NULL: none does. */
 const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id);

@@ -214,7 +214,7 @@ static bl_status create_in_folder(bl_arena *a, const bl_drivers *d, const char *
   BL_GO(location_of_folder(a, folder, &location, err));
   BL_GO(bl_new_document(a, o, location.p, &doc, err));
   BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, err));
-  st = bl_folder_publish(ctx, io, location.p, 1, bytes.p, bytes.n, gzip, &path, err);
+  if (!o->dry_run) st = bl_folder_publish(ctx, io, location.p, 1, bytes.p, bytes.n, gzip, &path, err);
 done:
   bl_free(ctx, path);
   bl_buf_free(&bytes);

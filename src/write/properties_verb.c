@@ -43,8 +43,8 @@ static bl_status edit(void *user, bl_edit *e, bl_error *err) {
 }
 
 bl_status bl_set_properties(bl_table *t, const char *const *set, size_t n_set, const char *const *unset, size_t n_unset,
-                            bl_error *err) {
+                            const bl_write_options *o, bl_error *err) {
   property_change c = {t, set, unset, n_set, n_unset};
   BL_TRY(check_change(&c, err));
-  return bl_commit_metadata(t, edit, &c, err);
+  return bl_commit_metadata(t, edit, &c, o, err);
 }

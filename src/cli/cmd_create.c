@@ -1,0 +1,106 @@
+/* cmd_create.c: create TABLE. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writes.h"
+
+typedef struct create_values {
+  const char *schema, *partition, *sort, *version;
+  cli_list properties;
+} create_values;
+
+static const cli_option options[] = {
+    {"--schema", 0, CLI_VALUE, "SCHEMA", "the columns, as text or in a file (JSON)", offsetof(create_values, schema)},
+    {"--partition", 0, CLI_VALUE, "FIELDS", "'bucket(16, a), day(ts)'; without it the table is unpartitioned",
+     offsetof(create_values, partition)},
+    {"--sort", 0, CLI_VALUE, "FIELDS", "'a desc nulls last, b': the order that rows are written in",
+     offsetof(create_values, sort)},
+    {"--property", 0, CLI_LIST, "KEY=VALUE", "a table property (repeatable)", offsetof(create_values, properties)},
+    {"--format-version", 0, CLI_VALUE, "N", "1, 2 or 3 (3)", offsetof(create_values, version)},
+};
+
+/* The bytes of a file as text; NULL: there is none of that name. */
+static char *read_text(const char *path) {
+  FILE *f = strchr(path, ' ') ? NULL : fopen(path, "rb");
+  char *text = NULL;
+  size_t n = 0;
+  if (!f) return NULL;
+  for (size_t cap = 1 << 16;; cap *= 2) {
+    char *bigger = realloc(text, cap + 1);
+    if (!bigger) break;
+    text = bigger;
+    n += fread(text + n, 1, cap - n, f);
+    if (n < cap) break;
+  }
+  fclose(f);
+  if (text) text[n] = 0;
+  return text;
+}
+
+static bl_status fill(cli *c, const create_values *v, bl_create_options *o) {
+  int64_t version = 0;
+  *o = (bl_create_options){.schema = v->schema,
+                           .partition = v->partition,
+                           .sort = v->sort,
+                           .properties = v->properties.items,
+                           .n_properties = v->properties.n,
+                           .dry_run = c->common.dry_run};
+  if (!v->schema) return bl_fail(&c->err, BL_USAGE, "wrong usage: create: --schema is missing");
+  if (v->version) {
+    bl_status st = cli_number(c, "--format-version", v->version, &version);
+    if (st != BL_OK) return st;
+    if (version < 1 || version > 3)
+      return bl_fail(&c->err, BL_USAGE, "wrong usage: --format-version %s: 1, 2 or 3 is expected", v->version);
+  }
+  o->format_version = (int)version;
+  return BL_OK;
+}
+
+static bl_status create(cli *c, const void *values) {
+  const create_values *v = values;
+  bl_create_options o;
+  bl_table_options to;
+  bl_status st = fill(c, v, &o);
+  char *text = st == BL_OK ? read_text(v->schema) : NULL;
+  if (text) o.schema = text;
+  if (st == BL_OK) st = cli_table_options(c, &to);
+  if (st == BL_OK) st = bl_table_create(c->ctx, c->args[0], &to, &o, &c->err);
+  if (st == BL_OK) st = cli_metadata_result(c, c->args[0], "table created");
+  free(text);
+  return st;
+}
+
+const cli_command cli_create = {
+    .name = "create",
+    .synopsis =
+        "TABLE --schema FILE|'a long not null, b string' [--partition FIELDS] [--sort FIELDS] [--property K=V]… "
+        "[--format-version N] [--dry-run]",
+    .about = "a new, empty table",
+    .formats = "text|json",
+    .text =
+        "  Makes TABLE: a folder that holds no table yet, in the form that Spark's hadoop catalog reads, or a name in "
+        "a catalog.\n"
+        "\n"
+        "  The schema is Iceberg's JSON, whose field ids are kept, or text: names and types, each with not null, "
+        "default LITERAL,\n"
+        "  comment 'TEXT', primary key (identifier fields) behind it. Types: boolean int long float double "
+        "decimal(P,S) date time\n"
+        "  timestamp timestamptz timestamp_ns timestamptz_ns string uuid fixed[N] binary variant geometry geography "
+        "unknown\n"
+        "  struct<a: int, b: string> list<T> map<K, V>.\n"
+        "\n"
+        "  Partition fields are columns or bucket(N, a) truncate(N, a) year(a) month(a) day(a) hour(a), with as NAME "
+        "for a name\n"
+        "  of your own. Tables are of format version 3, and change by merge-on-read, unless options say else.\n",
+    .examples = "    bergline create /data/wh/db/orders --schema 'id long not null, item string, at timestamptz'\n"
+                "    bergline create /data/wh/db/orders --schema schema.json --partition 'day(at)' --sort 'id'\n"
+                "    bergline create db.orders --catalog prod --schema 'id long primary key, v double default 0'\n",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(create_values),
+    .min_args = 1,
+    .max_args = 1,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY,
+    .run = create,
+};

@@ -1,0 +1,54 @@
+/* cmd_set.c: set TABLE k=v…, unset TABLE k…. */
+#include "writes.h"
+
+static bl_status change(cli *c, bool set) {
+  bl_table *t = NULL;
+  bl_write_options o;
+  const char *const *words = c->args + 1;
+  size_t n = (size_t)c->n_args - 1;
+  bl_status st = cli_write_options(c, &o);
+  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  if (st == BL_OK)
+    st = set ? bl_set_properties(t, words, n, NULL, 0, &o, &c->err)
+             : bl_set_properties(t, NULL, 0, words, n, &o, &c->err);
+  bl_table_free(t);
+  if (st != BL_OK) return st;
+  return cli_metadata_result(c, c->args[0], "%zu %s %s", n, n == 1 ? "property" : "properties", set ? "set" : "unset");
+}
+
+static bl_status run_set(cli *c, const void *values) {
+  (void)values;
+  return change(c, true);
+}
+
+static bl_status run_unset(cli *c, const void *values) {
+  (void)values;
+  return change(c, false);
+}
+
+const cli_command cli_set = {
+    .name = "set",
+    .synopsis = "TABLE KEY=VALUE… [--dry-run]",
+    .about = "set table properties",
+    .formats = "text|json",
+    .text =
+        "  Where the table has these values already, no new version is made. inspect TABLE properties shows them.\n",
+    .examples = "    bergline set /data/wh/db/orders write.delete.mode=copy-on-write commit.retry.num-retries=20\n",
+    .min_args = 2,
+    .max_args = -1,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY,
+    .run = run_set,
+};
+
+const cli_command cli_unset = {
+    .name = "unset",
+    .synopsis = "TABLE KEY… [--dry-run]",
+    .about = "remove table properties",
+    .formats = "text|json",
+    .text = "  A property that is not set is no error.\n",
+    .examples = "    bergline unset /data/wh/db/orders commit.retry.num-retries\n",
+    .min_args = 2,
+    .max_args = -1,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY,
+    .run = run_unset,
+};

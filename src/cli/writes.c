@@ -1,0 +1,195 @@
+/* writes.c: see writes.h. */
+#include "writes.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bl_status cli_write_options(cli *c, bl_write_options *out) {
+  const cli_common *o = &c->common;
+  *out = (bl_write_options){.ref = o->ref,
+                            .dry_run = o->dry_run,
+                            .summary = o->summary.items,
+                            .n_summary = o->summary.n,
+                            .batch_id = o->batch_id,
+                            .wap_id = o->wap_id};
+  if (!o->mode) return BL_OK;
+  if (strcmp(o->mode, "copy-on-write") == 0) out->mode = BL_COPY_ON_WRITE;
+  else if (strcmp(o->mode, "merge-on-read") == 0) out->mode = BL_MERGE_ON_READ;
+  else return bl_fail(&c->err, BL_USAGE, "wrong usage: --mode %s: copy-on-write or merge-on-read is expected", o->mode);
+  return BL_OK;
+}
+
+bl_status cli_table_options(cli *c, bl_table_options *out) {
+  bl_status st = cli_need_drivers(c);
+  *out = (bl_table_options){.catalog = c->common.catalog,
+                            .uri = c->common.uri,
+                            .warehouse = c->common.warehouse,
+                            .path_maps = c->common.path_maps.items,
+                            .n_path_maps = c->common.path_maps.n,
+                            .drivers = &c->drivers};
+  return st;
+}
+
+/* ---- asking ---- */
+
+bl_status cli_confirm(cli *c, const char *fmt, ...) {
+  char question[500], answer[20] = "";
+  va_list ap;
+  if (c->common.yes || c->common.dry_run) return BL_OK;
+  va_start(ap, fmt);
+  vsnprintf(question, sizeof question, fmt, ap);
+  va_end(ap);
+  if (!isatty(STDIN_FILENO))
+    return bl_fail(&c->err, BL_USAGE, "not done: %s: it needs --yes where nobody can be asked", question);
+  fprintf(stderr, "%s? [y/N] ", question);
+  if (!fgets(answer, sizeof answer, stdin)) answer[0] = 0;
+  if (answer[0] == 'y' || answer[0] == 'Y') return BL_OK;
+  return bl_fail(&c->err, BL_CANCELLED, "not done: %s", question);
+}
+
+/* ---- objects ---- */
+
+static void add(cli_json *j, const char *p, size_t n) {
+  if (j->failed) return;
+  if (j->n + n + 1 > j->cap) {
+    size_t cap = (j->n + n + 1) * 2;
+    char *q = realloc(j->p, cap);
+    if (!q) {
+      j->failed = true;
+      return;
+    }
+    j->p = q, j->cap = cap;
+  }
+  memcpy(j->p + j->n, p, n);
+  j->n += n;
+  j->p[j->n] = 0;
+}
+
+static void add_string(cli_json *j, const char *s) {
+  char escape[8];
+  add(j, "\"", 1);
+  for (; *s; s++) {
+    unsigned char c = (unsigned char)*s;
+    if (c >= 0x20 && c != '"' && c != '\\') {
+      add(j, s, 1);
+      continue;
+    }
+    int n = c >= 0x20 ? snprintf(escape, sizeof escape, "\\%c", c) : snprintf(escape, sizeof escape, "\\u%04x", c);
+    add(j, escape, (size_t)n);
+  }
+  add(j, "\"", 1);
+}
+
+static void add_key(cli_json *j, const char *key) {
+  add(j, j->n ? "\n" : "", j->n ? 1 : 0); /* members are lines until they are printed */
+  add_string(j, key);
+  add(j, ":", 1);
+}
+
+void cli_json_text(cli_json *j, const char *key, const char *value) {
+  add_key(j, key);
+  if (value) add_string(j, value);
+  else add(j, "null", 4);
+}
+
+void cli_json_number(cli_json *j, const char *key, int64_t v) {
+  char text[32];
+  add_key(j, key);
+  add(j, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)v));
+}
+
+void cli_json_bool(cli_json *j, const char *key, bool v) {
+  add_key(j, key);
+  add(j, v ? "true" : "false", v ? 4 : 5);
+}
+
+/* "key":value a line -> key  value, aligned. */
+static void print_text(const bl_sink *sink, cli_json *j, bl_status *st, bl_error *err) {
+  enum { WIDTH = 22 };
+  for (char *line = j->p; line && *line && *st == BL_OK;) {
+    char *end = strchr(line, '\n'), *colon = strchr(line, ':'), text[64];
+    if (end) *end = 0;
+    size_t key = (size_t)(colon - line) - 2;
+    int n = snprintf(text, sizeof text, "%.*s%*s", (int)key, line + 1, key < WIDTH ? (int)(WIDTH - key) : 1, "");
+    *st = sink->write(sink->user, text, (size_t)n, err);
+    char *value = colon + 1;
+    size_t length = strlen(value);
+    if (*value == '"') value++, length -= 2;
+    if (*st == BL_OK) *st = sink->write(sink->user, value, length, err);
+    if (*st == BL_OK) *st = sink->write(sink->user, "\n", 1, err);
+    line = end ? end + 1 : NULL;
+  }
+}
+
+static void print_json(const bl_sink *sink, cli_json *j, bl_status *st, bl_error *err) {
+  for (size_t i = 0; i < j->n; i++)
+    if (j->p[i] == '\n') j->p[i] = ',';
+  *st = sink->write(sink->user, "{", 1, err);
+  if (*st == BL_OK) *st = sink->write(sink->user, j->p, j->n, err);
+  if (*st == BL_OK) *st = sink->write(sink->user, "}\n", 2, err);
+}
+
+bl_status cli_json_print(cli *c, cli_json *j) {
+  const char *format;
+  bl_sink sink;
+  bl_status st = j->failed || !j->p ? bl_nomem(&c->err) : cli_format(c, &format);
+  if (st == BL_OK) st = cli_open_output(c, &sink);
+  if (st == BL_OK) {
+    if (strcmp(format, "text") == 0) print_text(&sink, j, &st, &c->err);
+    else print_json(&sink, j, &st, &c->err);
+    st = cli_close_output(c, st);
+  }
+  free(j->p);
+  *j = (cli_json){0};
+  return st;
+}
+
+/* ---- outcomes ---- */
+
+bl_status cli_write_result(cli *c, const bl_write_result *r) {
+  cli_json j = {0};
+  cli_json_bool(&j, "committed", r->committed);
+  if (c->common.dry_run) cli_json_bool(&j, "dry_run", true);
+  if (r->already_applied) cli_json_bool(&j, "already_applied", true);
+  if (r->committed) {
+    cli_json_number(&j, "snapshot_id", r->snapshot_id);
+    cli_json_number(&j, "sequence_number", r->sequence_number);
+    cli_json_number(&j, "first_row_id", r->first_row_id);
+    cli_json_number(&j, "rows_assigned", r->rows_assigned);
+  }
+  cli_json_number(&j, "rows_inserted", r->rows_inserted);
+  cli_json_number(&j, "rows_updated", r->rows_updated);
+  cli_json_number(&j, "rows_deleted", r->rows_deleted);
+  cli_json_number(&j, "rows_unchanged", r->rows_unchanged);
+  cli_json_number(&j, "data_files_added", r->data_files_added);
+  cli_json_number(&j, "data_files_removed", r->data_files_removed);
+  cli_json_number(&j, "delete_files_added", r->delete_files_added);
+  cli_json_number(&j, "delete_files_removed", r->delete_files_removed);
+  if (r->committed) cli_json_number(&j, "attempts", r->attempts);
+  return cli_json_print(c, &j);
+}
+
+bl_status cli_metadata_result(cli *c, const char *address, const char *fmt, ...) {
+  char text[500];
+  cli_json j = {0};
+  bl_table *t = NULL;
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  cli_json_text(&j, "done", c->common.dry_run ? "nothing (dry run)" : text);
+  if (!c->common.dry_run) {
+    bl_status st = cli_open_table(c, address, &t);
+    if (st != BL_OK) {
+      free(j.p);
+      return st;
+    }
+    bl_table_info info;
+    bl_table_get_info(t, &info);
+    cli_json_text(&j, "metadata_location", info.metadata_location);
+    bl_table_free(t);
+  }
+  return cli_json_print(c, &j);
+}

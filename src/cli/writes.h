@@ -1,0 +1,32 @@
+/* writes.h: what the commands that write share. */
+#ifndef BL_CLI_WRITES_H
+#define BL_CLI_WRITES_H
+
+#include "bergline/write.h"
+#include "cli.h"
+
+/* From the common options; BL_USAGE: --mode. */
+bl_status cli_write_options(cli *c, bl_write_options *out);
+bl_status cli_table_options(cli *c, bl_table_options *out);
+
+/* Ask on the terminal, unless --yes or --dry-run; without a terminal --yes is needed (BL_USAGE). BL_CANCELLED: no. */
+bl_status cli_confirm(cli *c, const char *fmt, ...) BL_PRINTF(2, 3);
+
+/* The outcome of a verb that makes snapshots, as the output's format asks. */
+bl_status cli_write_result(cli *c, const bl_write_result *r);
+/* The outcome of a change of metadata: what was done, and the metadata file that tells. address: the table. */
+bl_status cli_metadata_result(cli *c, const char *address, const char *fmt, ...) BL_PRINTF(3, 4);
+
+/* Members of one JSON object on a line, built in a block of the caller's (free). */
+typedef struct cli_json {
+  char *p;
+  size_t n, cap;
+  bool failed;
+} cli_json;
+void cli_json_text(cli_json *j, const char *key, const char *value); /* NULL: null */
+void cli_json_number(cli_json *j, const char *key, int64_t v);
+void cli_json_bool(cli_json *j, const char *key, bool v);
+/* Print {…}\n to the output, or the same as aligned lines where the format is text. Frees. */
+bl_status cli_json_print(cli *c, cli_json *j);
+
+#endif
