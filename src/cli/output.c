@@ -94,7 +94,9 @@ bl_status cli_open_output(cli *c, bl_sink *out) {
   *out = (bl_sink){write_file, c};
   bl_status st = cli_need_drivers(c);
   if (st != BL_OK) return st;
-  return c->drivers.io->open_output(c->drivers.io, c->common.output, false, &c->file, &c->err);
+  bl_io *io = c->drivers.io;
+  return io->open_result ? io->open_result(io, c->common.output, &c->file, &c->err)
+                         : io->open_output(io, c->common.output, false, &c->file, &c->err);
 }
 
 bl_status cli_close_output(cli *c, bl_status st) {

@@ -187,6 +187,7 @@ typedef struct local_output {
   bl_ctx *ctx;
   int fd;
   bool exclusive;
+  bool unsynced;    /* a result: finish does not wait for the disk */
   size_t n;         /* bytes in buffer */
   const char *path; /* as given */
   const char *target;
@@ -284,12 +285,12 @@ static bl_status output_finish(bl_output *base, bl_error *err) {
   local_output *o = (local_output *)base;
   bl_status st;
   BL_GO(flush_buffer(o, err));
-  if (fsync(o->fd) != 0) BL_GO(io_error(err, "cannot sync", o->path, errno));
+  if (!o->unsynced && fsync(o->fd) != 0) BL_GO(io_error(err, "cannot sync", o->path, errno));
   int closed = close(o->fd);
   o->fd = -1;
   if (closed != 0) BL_GO(io_error(err, "cannot close", o->path, errno));
-  BL_GO(publish(o, err));
-  st = sync_folder(o, err);
+  if (o->temporary) BL_GO(publish(o, err)); /* else a device or pipe */
+  st = o->unsynced ? BL_OK : sync_folder(o, err);
 done:
   output_end(o);
   return st;
@@ -333,7 +334,19 @@ static bl_status open_temporary(local_output *o, bl_error *err) {
   return io_error(err, "cannot create", o->path, code);
 }
 
-static bl_status local_open_output(bl_io *base, const char *path, bool exclusive, bl_output **out, bl_error *err) {
+/* A device, pipe or socket is written as it is: a rename would replace it. */
+static bool is_special(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+static bl_status open_special(local_output *o, bl_error *err) {
+  o->fd = open(o->target, O_WRONLY | O_CLOEXEC);
+  return o->fd >= 0 ? BL_OK : io_error(err, "cannot open", o->path, errno);
+}
+
+static bl_status open_local(bl_io *base, const char *path, bool exclusive, bool unsynced, bl_output **out,
+                            bl_error *err) {
   local_io *io = (local_io *)base;
   const char *p;
   *out = NULL;
@@ -342,18 +355,28 @@ static bl_status local_open_output(bl_io *base, const char *path, bool exclusive
   local_output *o = bl_alloc(io->ctx, sizeof *o + n + 1, 1);
   if (!o) return bl_nomem(err);
   o->out = (bl_output){.write = output_write, .finish = output_finish, .abort = output_abort};
-  o->ctx = io->ctx, o->fd = -1, o->exclusive = exclusive, o->n = 0, o->folder = NULL, o->temporary = NULL;
+  o->ctx = io->ctx, o->fd = -1, o->exclusive = exclusive, o->unsynced = unsynced, o->n = 0, o->folder = NULL,
+  o->temporary = NULL;
   memcpy(o->text, path, n + 1);
   o->path = o->text;
   o->target = o->text + (p - path);
-  bl_status st = make_folders(o->text + (p - path), err);
-  if (st == BL_OK) st = open_temporary(o, err);
+  bool special = unsynced && is_special(o->target);
+  bl_status st = special ? open_special(o, err) : make_folders(o->text + (p - path), err);
+  if (st == BL_OK && !special) st = open_temporary(o, err);
   if (st != BL_OK) {
     output_end(o);
     return st;
   }
   *out = &o->out;
   return BL_OK;
+}
+
+static bl_status local_open_output(bl_io *base, const char *path, bool exclusive, bl_output **out, bl_error *err) {
+  return open_local(base, path, exclusive, false, out, err);
+}
+
+static bl_status local_open_result(bl_io *base, const char *path, bl_output **out, bl_error *err) {
+  return open_local(base, path, false, true, out, err);
 }
 
 static bl_status local_remove(bl_io *base, const char *path, bl_error *err) {
@@ -443,6 +466,7 @@ bl_status bl_io_local_new(bl_ctx *ctx, bl_io **out, bl_error *err) {
                           .exists = local_exists,
                           .list = local_list,
                           .open_output = local_open_output,
+                          .open_result = local_open_result,
                           .remove = local_remove,
                           .lock = local_lock_path,
                           .free = local_free},

@@ -71,6 +71,9 @@ struct bl_io {
   /* NULL: none. Keep every other thread and process that locks the same path waiting, at most wait_ms; BL_CONFLICT: it
    * was held all the time. The path is a file of the lock's own, which is gone when nobody holds it. */
   bl_status (*lock)(bl_io *io, const char *path, int64_t wait_ms, bl_io_lock **out, bl_error *err);
+  /* As open_output, not exclusive, but finish does not wait until the bytes are on the disk, and a device or pipe is
+   * written straight: for results that can be made again. NULL: open_output serves. */
+  bl_status (*open_result)(bl_io *io, const char *path, bl_output **out, bl_error *err);
   void (*free)(bl_io *io);
 };
 
