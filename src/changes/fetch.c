@@ -1,11 +1,14 @@
-/* fetch.c: see fetch.h. A job is the places of one file; inside it, row group by row group. Jobs of big files are split
- * by row groups' worth of places only through the number of files: the threads take files in turn. */
+/* fetch.c: see fetch.h. A job is a stretch of the places of one file; inside it, row group by row group: rows are
+ * picked by ranges, or, where they are many and scattered, all are decoded and filtered. */
 #include "changes/fetch.h"
 
 #include "base/pool.h"
+#include "edge/arrow/arrow_edge.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+
+enum { PLACES_A_JOB = 1 << 18 }; /* big files are shared by the threads */
 
 typedef struct job {
   size_t begin, end; /* places */
@@ -15,6 +18,7 @@ typedef struct fetcher {
   const bl_reading *env;
   const bl_files *files;
   const bl_type *wanted;
+  struct ArrowSchema schema; /* of wanted */
   const bl_place *places;
   job *jobs;
   size_t n_jobs, cap_jobs;
@@ -24,52 +28,95 @@ typedef struct fetcher {
 
 typedef struct cursor {
   fetcher *f;
-  size_t next; /* place of the next row */
+  size_t next;         /* place of the next row */
+  const uint8_t *keep; /* rows of the group in hand; NULL: all that come */
+  int64_t group_first;
 } cursor;
 
 static bl_status pass_on(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first, bl_error *err) {
   cursor *c = user;
-  (void)positions, (void)first;
+  struct ArrowArray kept;
+  (void)positions;
+  if (c->keep) {
+    BL_TRY(bl_arrow_filter(batch, &c->f->schema, c->keep + (first - c->group_first), &kept, err));
+    batch = &kept;
+  }
   size_t at = c->next;
   c->next += (size_t)batch->length;
-  return c->f->visit(c->f->user, batch, at, err);
+  if (batch->length > 0) return c->f->visit(c->f->user, batch, at, err);
+  bl_array_release(batch);
+  return BL_OK;
 }
 
-/* Ranges of places [begin, end), all inside one group, counted from its first row. */
-static bl_status group_ranges(bl_ctx *ctx, const bl_place *p, size_t begin, size_t end, int64_t first,
-                              bl_row_range **out, size_t *n, bl_error *err) {
+/* Ranges of places p[0..n), all inside one group, counted from its first row. */
+static bl_status group_ranges(bl_ctx *ctx, const bl_place *p, size_t n, int64_t first, bl_row_range **out,
+                              size_t *n_out, bl_error *err) {
   size_t cap = 0;
   *out = NULL;
-  *n = 0;
-  for (size_t i = begin; i < end; i++) {
+  *n_out = 0;
+  for (size_t i = 0; i < n; i++) {
     int64_t at = p[i].pos - first;
-    if (*n > 0 && (*out)[*n - 1].end == at) {
-      (*out)[*n - 1].end++;
+    if (*n_out > 0 && (*out)[*n_out - 1].end == at) {
+      (*out)[*n_out - 1].end++;
       continue;
     }
-    bl_status st = bl_grow(ctx, out, &cap, *n, sizeof **out, err);
-    if (st != BL_OK) return st;
-    (*out)[(*n)++] = (bl_row_range){at, at + 1};
+    BL_TRY(bl_grow(ctx, out, &cap, *n_out, sizeof **out, err));
+    (*out)[(*n_out)++] = (bl_row_range){at, at + 1};
   }
   return BL_OK;
 }
 
-static bl_status fetch_groups(fetcher *f, const job *j, bl_open_file *open, const bl_projection *p, bl_error *err) {
-  bl_ctx *ctx = f->env->t->ctx;
-  cursor c = {f, j->begin};
+static int64_t stretches_of(const bl_place *p, size_t n) {
+  int64_t k = n > 0;
+  for (size_t i = 1; i < n; i++) k += p[i].pos != p[i - 1].pos + 1;
+  return k;
+}
+
+static bl_status pick_rows(cursor *c, const bl_open_file *open, const bl_projection *p, size_t g,
+                           const bl_place *places, size_t n, bl_error *err) {
+  bl_ctx *ctx = c->f->env->t->ctx;
+  bl_row_range *ranges;
+  size_t n_ranges;
+  bl_status st = group_ranges(ctx, places, n, open->meta->groups[g].first_row, &ranges, &n_ranges, err);
+  if (st == BL_OK) st = bl_open_file_read(open, p, g, ranges, n_ranges, pass_on, c, err);
+  bl_free(ctx, ranges);
+  return st;
+}
+
+static bl_status filter_rows(cursor *c, const bl_open_file *open, const bl_projection *p, size_t g,
+                             const bl_place *places, size_t n, bl_error *err) {
+  bl_ctx *ctx = c->f->env->t->ctx;
+  const bl_data_group *group = &open->meta->groups[g];
+  uint8_t *keep = bl_calloc(ctx, (size_t)group->rows + 1, 1);
+  if (!keep) return bl_nomem(err);
+  for (size_t i = 0; i < n; i++) keep[places[i].pos - group->first_row] = 1;
+  c->keep = keep;
+  c->group_first = group->first_row;
+  bl_status st = bl_open_file_read(open, p, g, NULL, 0, pass_on, c, err);
+  c->keep = NULL;
+  bl_free(ctx, keep);
+  return st;
+}
+
+static bl_status fetch_group(cursor *c, const bl_open_file *open, const bl_projection *p, size_t g,
+                             const bl_place *places, size_t n, bl_error *err) {
+  int64_t rows = open->meta->groups[g].rows;
+  if ((int64_t)n == rows) return bl_open_file_read(open, p, g, NULL, 0, pass_on, c, err);
+  bool picked = bl_rows_are_picked((int64_t)n, stretches_of(places, n), rows);
+  return picked ? pick_rows(c, open, p, g, places, n, err) : filter_rows(c, open, p, g, places, n, err);
+}
+
+static bl_status fetch_groups(fetcher *f, const job *j, const bl_open_file *open, const bl_projection *p,
+                              bl_error *err) {
+  cursor c = {.f = f, .next = j->begin};
   size_t at = j->begin;
   for (size_t g = 0; g < open->meta->n_groups && at < j->end; g++) {
     const bl_data_group *group = &open->meta->groups[g];
     size_t end = at;
+    if (f->places[at].pos < group->first_row) break; /* in no group */
     while (end < j->end && f->places[end].pos < group->first_row + group->rows) end++;
     if (end == at) continue;
-    bl_row_range *ranges = NULL;
-    size_t n = 0;
-    bl_status st = group_ranges(ctx, f->places, at, end, group->first_row, &ranges, &n, err);
-    bool whole = (int64_t)(end - at) == group->rows;
-    if (st == BL_OK) st = bl_open_file_read(open, p, g, whole ? NULL : ranges, whole ? 0 : n, pass_on, &c, err);
-    bl_free(ctx, ranges);
-    if (st != BL_OK) return st;
+    BL_TRY(fetch_group(&c, open, p, g, f->places + at, end - at, err));
     at = end;
     if (c.next != at)
       return bl_fail(err, BL_DAMAGED, "data file: %s: the reader gave another number of rows than asked for",
@@ -97,15 +144,16 @@ bl_status bl_fetch_each(const bl_reading *env, const bl_files *files, const bl_t
                         size_t n, bl_fetch_visit visit, void *user, bl_error *err) {
   bl_ctx *ctx = env->t->ctx;
   fetcher f = {.env = env, .files = files, .wanted = wanted, .places = places, .visit = visit, .user = user};
-  bl_status st = BL_OK;
+  bl_status st = bl_aschema_of_struct(ctx, wanted, &f.schema, err);
   for (size_t i = 0; st == BL_OK && i < n;) {
     size_t end = i;
-    while (end < n && places[end].file == places[i].file) end++;
+    while (end < n && end - i < PLACES_A_JOB && places[end].file == places[i].file) end++;
     st = bl_grow(ctx, &f.jobs, &f.cap_jobs, f.n_jobs, sizeof *f.jobs, err);
     if (st == BL_OK) f.jobs[f.n_jobs++] = (job){i, end};
     i = end;
   }
   if (st == BL_OK) st = bl_parallel(ctx, f.n_jobs, run_job, &f, err);
+  bl_aschema_release(&f.schema);
   bl_free(ctx, f.jobs);
   return st;
 }

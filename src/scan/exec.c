@@ -173,17 +173,21 @@ static bl_status fill_keep(group_work *w, bl_error *err) {
   return bl_open_file_read(s->open, s->filter, w->group, w->pages, w->n_pages, visit_filter, w, err);
 }
 
-static int64_t count_kept(const uint8_t *keep, int64_t n) {
-  int64_t c = 0;
+/* Rows kept, and the stretches that they stand in. */
+static int64_t count_kept(const uint8_t *keep, int64_t n, int64_t *stretches) {
+  int64_t c = 0, starts = n > 0 ? keep[0] : 0;
   for (int64_t i = 0; i < n; i++) c += keep[i];
+  for (int64_t i = 1; i < n; i++) starts += keep[i] & !keep[i - 1];
+  *stretches = starts;
   return c;
 }
 
 static bl_status read_kept(group_work *w, bl_error *err) {
   shared_file *s = w->s;
-  int64_t kept = w->keep ? count_kept(w->keep, w->rows) : w->rows;
+  int64_t stretches = 1, kept = w->keep ? count_kept(w->keep, w->rows, &stretches) : w->rows;
   if (kept == 0) return BL_OK;
-  if (kept > w->rows / 2) return bl_open_file_read(s->open, s->wanted, w->group, NULL, 0, visit_output, w, err);
+  if (!bl_rows_are_picked(kept, stretches, w->rows))
+    return bl_open_file_read(s->open, s->wanted, w->group, NULL, 0, visit_output, w, err);
   bl_row_range *ranges;
   size_t n;
   BL_TRY(bl_ranges_of(w->x->ctx, w->keep, w->rows, &ranges, &n, err));

@@ -128,6 +128,12 @@ bl_status bl_open_file_read(const bl_open_file *f, const bl_projection *p, size_
   return st;
 }
 
+enum { ROWS_A_STRETCH = 16 };
+
+bool bl_rows_are_picked(int64_t kept, int64_t stretches, int64_t rows) {
+  return kept <= rows / 2 && stretches <= rows / ROWS_A_STRETCH;
+}
+
 bl_status bl_ranges_of(bl_ctx *ctx, const uint8_t *keep, int64_t n, bl_row_range **out, size_t *n_out, bl_error *err) {
   size_t count = 0, cap = 0;
   bl_row_range *r = NULL;

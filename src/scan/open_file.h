@@ -51,6 +51,10 @@ bool bl_open_file_may_match(const bl_open_file *f, const bl_projection *p, const
 bl_status bl_open_file_pages(const bl_open_file *f, const bl_projection *p, const bl_expr *filter, size_t group,
                              bl_row_range **out, size_t *n, bl_error *err) BL_CHECKED;
 
+/* Of a row group, are `kept` rows in `stretches` stretches better picked by ranges than decoded with all others and
+ * filtered? Each stretch costs about as much as decoding some rows more. */
+bool bl_rows_are_picked(int64_t kept, int64_t stretches, int64_t rows);
+
 /* Row ranges of the ones in keep[0..n). *out is allocated (bl_free); *n_out of them. */
 bl_status bl_ranges_of(bl_ctx *ctx, const uint8_t *keep, int64_t n, bl_row_range **out, size_t *n_out,
                        bl_error *err) BL_CHECKED;
