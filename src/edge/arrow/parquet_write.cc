@@ -243,7 +243,7 @@ private:
     if (a->type_id() == arrow::Type::STRUCT) return structure(std::static_pointer_cast<arrow::StructArray>(a), path);
     if (a->type_id() == arrow::Type::LIST) {
       const auto &l = static_cast<const arrow::ListArray &>(*a);
-      return elements(a, l.values(), l.value_type()->Equals(*l.values()->type()) ? a->type()->field(0) : nullptr, path);
+      return elements(a, l.values(), a->type()->field(0), path);
     }
     if (a->type_id() == arrow::Type::MAP) {
       const auto &m = static_cast<const arrow::MapArray &>(*a);
