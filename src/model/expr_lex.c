@@ -98,13 +98,15 @@ static bl_status lex_symbol(bl_lexer *l, bl_token *t, bl_error *err) {
     const char *text;
     bl_token_kind kind;
   } symbols[] = {
-      {"<=", BL_TK_LE}, {">=", BL_TK_GE},  {"<>", BL_TK_NE},   {"!=", BL_TK_NE},   {"=", BL_TK_EQ},  {"<", BL_TK_LT},
-      {">", BL_TK_GT},  {"(", BL_TK_OPEN}, {")", BL_TK_CLOSE}, {",", BL_TK_COMMA}, {".", BL_TK_DOT},
+      {"<=", BL_TK_LE},   {">=", BL_TK_GE},     {"<>", BL_TK_NE},  {"!=", BL_TK_NE},   {"=", BL_TK_EQ},
+      {"<", BL_TK_LT},    {">", BL_TK_GT},      {"(", BL_TK_OPEN}, {")", BL_TK_CLOSE}, {",", BL_TK_COMMA},
+      {".", BL_TK_DOT},   {"||", BL_TK_CONCAT}, {"+", BL_TK_PLUS}, {"-", BL_TK_MINUS}, {"*", BL_TK_STAR},
+      {"/", BL_TK_SLASH}, {"%", BL_TK_PERCENT},
   };
   bl_str rest = {l->text.p + l->pos, l->text.n - l->pos};
   for (size_t i = 0; i < BL_LEN(symbols); i++) {
     bl_str s = bl_str_of(symbols[i].text);
-    if (!bl_str_starts(rest, s)) continue;
+    if (!bl_str_starts(rest, s) || (symbols[i].kind >= BL_TK_PLUS && !l->arithmetic)) continue;
     t->kind = symbols[i].kind;
     t->text = (bl_str){rest.p, s.n};
     l->pos += s.n;
@@ -132,6 +134,6 @@ bl_status bl_lex(bl_lexer *l, bl_token *out, bl_error *err) {
     out->kind = c == '"' ? BL_TK_QUOTED : BL_TK_STRING;
     return lex_quoted(l, c, &out->text, err);
   }
-  if (is_digit(c) || (c == '-' && is_digit(peek(l, 1)))) return lex_number(l, out, err);
+  if (is_digit(c) || (c == '-' && is_digit(peek(l, 1)) && !l->arithmetic)) return lex_number(l, out, err);
   return lex_symbol(l, out, err);
 }

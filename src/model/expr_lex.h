@@ -20,7 +20,13 @@ typedef enum bl_token_kind {
   BL_TK_OPEN,
   BL_TK_CLOSE,
   BL_TK_COMMA,
-  BL_TK_DOT
+  BL_TK_DOT,
+  BL_TK_PLUS, /* from here on only where the lexer's `arithmetic` is set */
+  BL_TK_MINUS,
+  BL_TK_STAR,
+  BL_TK_SLASH,
+  BL_TK_PERCENT,
+  BL_TK_CONCAT /* || */
 } bl_token_kind;
 
 typedef struct bl_token {
@@ -33,6 +39,7 @@ typedef struct bl_lexer {
   bl_arena *arena;
   bl_str text;
   size_t pos;
+  bool arithmetic; /* + - * / % || are tokens; a number then has no sign of its own */
 } bl_lexer;
 
 /* The next token; texts live in the arena or in the expression's text. BL_USAGE with position; BL_NOMEM. */
