@@ -1,0 +1,346 @@
+/* set_rows.c: see set_rows.h. New values are made for the meant rows alone, column by column, from the old batch; then
+ * they are put in the place of the old ones. */
+#include "write/set_rows.h"
+
+#include "edge/arrow/arrow_edge.h"
+#include "model/expr_lex.h"
+#include "rows/arrow_build.h"
+#include "write/set_expr.h"
+
+enum { MAX_PATH = 64 };
+
+typedef struct assignment {
+  const bl_field *target;
+  int32_t path[MAX_PATH]; /* child indexes from the batch down to it */
+  size_t n_path;
+  bl_set_node *value;
+  struct ArrowSchema type, batch_type; /* of the column; of a batch of it alone */
+} assignment;
+
+struct bl_setter {
+  bl_ctx *ctx;
+  bl_arena *arena;
+  const bl_type *wanted;
+  struct ArrowSchema schema; /* of the batches */
+  assignment *items;
+  size_t n;
+  int32_t updated_at; /* child index of _last_updated_sequence_number, -1: none */
+};
+
+/* ---- making ---- */
+
+static bl_status alone(bl_ctx *ctx, const bl_field *f, struct ArrowSchema *out, bl_error *err) {
+  bl_field own = *f;
+  bl_type root = {.kind = BL_STRUCT, .fields = &own, .n_fields = 1};
+  return bl_aschema_of_struct(ctx, &root, out, err);
+}
+
+static bool overlap(const assignment *a, const assignment *b) {
+  size_t n = a->n_path < b->n_path ? a->n_path : b->n_path;
+  return memcmp(a->path, b->path, n * sizeof *a->path) == 0;
+}
+
+static bl_status find_target(bl_setter *s, bl_str text, bl_str name, const bl_schema *schema, assignment *a,
+                             bl_error *err) {
+  a->target = bl_schema_find_name(schema, name);
+  if (!a->target) return bl_expr_fail(err, text, 0, "column \"%s\": there is none of this name and case", name.p);
+  a->n_path = bl_columns_path(s->wanted, a->target->id, a->path, MAX_PATH);
+  if (a->n_path == 0) return bl_expr_fail(err, text, 0, "column \"%s\": it is inside a list or map", name.p);
+  for (const assignment *b = s->items; b < a; b++)
+    if (overlap(a, b)) return bl_expr_fail(err, text, 0, "column \"%s\": it is set twice", name.p);
+  return BL_OK;
+}
+
+static bl_status add_assignment(bl_setter *s, bl_str text, const bl_schema *schema, bl_error *err) {
+  assignment *a = &s->items[s->n];
+  bl_set_node *parsed;
+  bl_str name;
+  BL_TRY(bl_set_parse(s->arena, text, &name, &parsed, err));
+  BL_TRY(find_target(s, text, name, schema, a, err));
+  BL_TRY(bl_set_bind(s->arena, text, parsed, schema, s->wanted, &a->target->type, &a->value, err));
+  s->n++;
+  BL_TRY(bl_aschema_of_field(s->ctx, a->target, &a->type, err));
+  return alone(s->ctx, a->target, &a->batch_type, err);
+}
+
+bl_status bl_setter_new(bl_ctx *ctx, const char *const *set, size_t n, const bl_schema *schema, const bl_type *wanted,
+                        bl_setter **out, bl_error *err) {
+  *out = NULL;
+  if (n == 0) return bl_fail(err, BL_USAGE, "update: no column is set");
+  bl_setter *s = bl_calloc(ctx, 1, sizeof *s);
+  if (!s) return bl_nomem(err);
+  s->ctx = ctx;
+  s->wanted = wanted;
+  s->updated_at = -1;
+  for (size_t i = 0; i < wanted->n_fields; i++)
+    if (wanted->fields[i].id == BL_ID_LAST_UPDATED) s->updated_at = (int32_t)i;
+  bl_status st;
+  BL_GO(bl_arena_new(ctx, &s->arena, err));
+  BL_GO(bl_aschema_of_struct(ctx, wanted, &s->schema, err));
+  s->items = bl_arena_calloc(s->arena, n, sizeof *s->items);
+  if (!s->items) BL_GO(bl_nomem(err));
+  for (size_t i = 0; i < n; i++) {
+    bl_str text = bl_arena_str(s->arena, bl_str_of(set[i]));
+    if (!text.p) BL_GO(bl_nomem(err));
+    BL_GO(add_assignment(s, text, schema, err));
+  }
+  *out = s;
+done:
+  if (st != BL_OK) bl_setter_free(s);
+  return st;
+}
+
+void bl_setter_free(bl_setter *s) {
+  if (!s) return;
+  for (size_t i = 0; i < s->n; i++) {
+    bl_aschema_release(&s->items[i].type);
+    bl_aschema_release(&s->items[i].batch_type);
+  }
+  bl_aschema_release(&s->schema);
+  bl_arena_free(s->arena);
+  bl_free(s->ctx, s);
+}
+
+/* ---- batches ---- */
+
+typedef struct work {
+  const bl_setter *s;
+  bl_touch_rows *rows;
+  bl_arena *scratch;
+  bl_view *view;  /* of the old batch */
+  int64_t *meant; /* rows, ascending */
+  int64_t n_meant;
+} work;
+
+static bl_status name_row(const work *w, const assignment *a, int64_t i, bl_status st, bl_error *err) {
+  const char *path = w->rows->file->file->data->file.path.p;
+  const bl_view *id = w->s->updated_at > 0 ? &w->view->children[w->s->updated_at - 1] : NULL;
+  if (!id || bl_view_null(id, i))
+    return bl_fail_in(err, st, "column %s: row %lld of %s", a->target->name.p, (long long)w->rows->positions[i], path);
+  return bl_fail_in(err, st, "column %s: row %lld of %s, _row_id %lld", a->target->name.p,
+                    (long long)w->rows->positions[i], path, (long long)bl_view_i64(id, i));
+}
+
+/* An array as a batch of one column. */
+static bl_status wrap(bl_ctx *ctx, struct ArrowArray *column, int64_t n, struct ArrowArray *out, bl_error *err) {
+  bl_status st = bl_array_new(ctx, n, 1, 1, out, err);
+  if (st != BL_OK) return st;
+  column->length = n;
+  if (column->null_count != 0) column->null_count = -1;
+  bl_array_move(column, out->children[0]);
+  return BL_OK;
+}
+
+/* A second hold on an array that lives on: its release does nothing. */
+static void release_nothing(struct ArrowArray *a) {
+  a->release = NULL;
+}
+
+static struct ArrowArray lend(const struct ArrowArray *a) {
+  struct ArrowArray b = *a;
+  b.release = release_nothing;
+  return b;
+}
+
+/* The rows of a column by index. column is consumed. */
+static bl_status take_rows(bl_ctx *ctx, const struct ArrowSchema *batch_type, struct ArrowArray *column, int64_t length,
+                           const int64_t *rows, int64_t n, struct ArrowArray *out, bl_error *err) {
+  struct ArrowArray whole = {0}, taken = {0};
+  bl_status st = wrap(ctx, column, length, &whole, err);
+  if (st != BL_OK) return st;
+  BL_TRY(bl_arrow_take(&whole, batch_type, rows, n, &taken, err));
+  bl_array_move(taken.children[0], out);
+  bl_array_release(&taken);
+  return BL_OK;
+}
+
+/* The whole value of another column. */
+static bl_status copy_values(const work *w, const assignment *a, struct ArrowArray *out, bl_error *err) {
+  const struct ArrowArray *from = &w->rows->batch;
+  struct ArrowSchema type;
+  for (size_t i = 0; i < a->value->n_path; i++) from = from->children[a->value->path[i]];
+  struct ArrowArray column = lend(from);
+  if (a->value->n_path > 1)
+    return bl_fail(err, BL_UNSUPPORTED, "column %s: a nested value is copied from a top-level column only",
+                   a->target->name.p);
+  BL_TRY(alone(w->s->ctx, a->value->field, &type, err));
+  bl_status st = take_rows(w->s->ctx, &type, &column, w->rows->batch.length, w->meant, w->n_meant, out, err);
+  bl_aschema_release(&type);
+  if (st == BL_OK && a->target->required)
+    for (int64_t i = 0; st == BL_OK && i < w->n_meant; i++)
+      if (!bl_array_valid(out, i))
+        st = name_row(w, a, w->meant[i], bl_fail(err, BL_USAGE, "null, but the column is required"), err);
+  if (st != BL_OK) bl_array_release(out);
+  return st;
+}
+
+static bl_status compute_value(const work *w, const assignment *a, bl_builder *b, int64_t row, bl_error *err) {
+  bl_value v;
+  BL_TRY(bl_set_eval(a->value, w->view, row, w->scratch, &v, err));
+  if (v.null && a->target->required) return bl_fail(err, BL_USAGE, "null, but the column is required");
+  return v.null ? bl_builder_null(b, err) : bl_builder_value(b, &v, 1, err);
+}
+
+static bl_status compute_values(const work *w, const assignment *a, struct ArrowArray *out, bl_error *err) {
+  bl_builder *b;
+  bool nested = bl_kind_is_nested(a->target->type.kind) || a->target->type.kind == BL_VARIANT;
+  bool null = a->value->op == BL_S_LITERAL && a->value->value.null;
+  if (nested && !null) return copy_values(w, a, out, err);
+  if (nested && !a->target->required) return bl_array_nulls(w->s->ctx, &a->target->type, w->n_meant, out, err);
+  BL_TRY(bl_builder_new(w->s->ctx, &a->type, &b, err));
+  bl_status st = BL_OK;
+  for (int64_t i = 0; st == BL_OK && i < w->n_meant; i++) {
+    st = compute_value(w, a, b, w->meant[i], err);
+    if (st != BL_OK && st != BL_NOMEM) name_row(w, a, w->meant[i], st, err);
+  }
+  if (st == BL_OK) st = bl_builder_finish(b, out, err);
+  bl_builder_free(b);
+  return st;
+}
+
+/* The old values but in the meant rows, where the new ones are. Both are consumed. */
+static bl_status merge(const work *w, const assignment *a, struct ArrowArray *old, struct ArrowArray *new_values,
+                       struct ArrowArray *out, bl_error *err) {
+  int64_t n = w->rows->batch.length, k = 0;
+  bl_ctx *ctx = w->s->ctx;
+  struct ArrowArray parts[2] = {{0}}, whole = {0}, taken = {0};
+  int64_t *from = NULL;
+  bl_status st;
+  BL_GO(wrap(ctx, old, n, &parts[0], err));
+  BL_GO(wrap(ctx, new_values, w->n_meant, &parts[1], err));
+  from = bl_alloc(ctx, (size_t)n, sizeof *from);
+  if (!from) BL_GO(bl_nomem(err));
+  for (int64_t i = 0; i < n; i++) from[i] = k < w->n_meant && w->meant[k] == i ? n + k++ : i;
+  BL_GO(bl_arrow_concat(parts, 2, &a->batch_type, &whole, err));
+  BL_GO(bl_arrow_take(&whole, &a->batch_type, from, n, &taken, err));
+  bl_array_move(taken.children[0], out);
+done:
+  bl_array_release(&taken);
+  bl_array_release(&parts[0]);
+  bl_array_release(&parts[1]);
+  bl_free(ctx, from);
+  return st;
+}
+
+/* A struct column whose fields will be replaced: copied, so that rows of its fields are its own rows. */
+static bl_status settle(const work *w, struct ArrowArray *column, const bl_field *f, bl_error *err) {
+  struct ArrowSchema type;
+  int64_t n = w->rows->batch.length;
+  int64_t *all = bl_alloc(w->s->ctx, (size_t)n + 1, sizeof *all);
+  struct ArrowArray old, settled;
+  if (!all) return bl_nomem(err);
+  for (int64_t i = 0; i < n; i++) all[i] = i;
+  bl_status st = alone(w->s->ctx, f, &type, err);
+  if (st == BL_OK) {
+    bl_array_move(column, &old);
+    st = take_rows(w->s->ctx, &type, &old, n, all, n, &settled, err);
+    bl_array_release(&old);
+    bl_aschema_release(&type);
+    if (st == BL_OK) bl_array_move(&settled, column);
+  }
+  bl_free(w->s->ctx, all);
+  return st;
+}
+
+/* The place of the target in the batch; its structs must not be null where it is set. */
+static bl_status find_place(const work *w, const assignment *a, struct ArrowArray **out, bl_error *err) {
+  struct ArrowArray *at = w->rows->batch.children[a->path[0]];
+  if (a->n_path > 1) BL_TRY(settle(w, at, &w->s->wanted->fields[a->path[0]], err));
+  for (size_t k = 1; k < a->n_path; k++) {
+    for (int64_t i = 0; i < w->n_meant; i++)
+      if (!bl_array_valid(at, w->meant[i]))
+        return bl_fail(err, BL_USAGE, "column %s: row %lld of %s: the struct around it is null", a->target->name.p,
+                       (long long)w->rows->positions[w->meant[i]], w->rows->file->file->data->file.path.p);
+    at = at->children[a->path[k]];
+  }
+  *out = at;
+  return BL_OK;
+}
+
+static bl_status put(const work *w, const assignment *a, struct ArrowArray *values, bl_error *err) {
+  struct ArrowArray *place = NULL, merged = {0};
+  BL_TRY(find_place(w, a, &place, err));
+  if (w->n_meant < w->rows->batch.length) {
+    struct ArrowArray old;
+    bl_array_move(place, &old);
+    bl_status st = merge(w, a, &old, values, &merged, err);
+    bl_array_release(&old);
+    if (st != BL_OK) return st;
+    bl_array_move(&merged, place);
+    return BL_OK;
+  }
+  bl_array_release(place);
+  bl_array_move(values, place);
+  return BL_OK;
+}
+
+static bl_status clear_last_updated(const work *w, bl_error *err) {
+  int64_t n = w->rows->batch.length, k = 0;
+  struct ArrowArray column;
+  if (w->s->updated_at < 0) return BL_OK;
+  const bl_view *old = &w->view->children[w->s->updated_at];
+  int64_t *v = bl_calloc(w->s->ctx, (size_t)n + 1, sizeof *v);
+  uint8_t *valid = bl_calloc(w->s->ctx, (size_t)n + 1, 1);
+  bl_status st = v && valid ? BL_OK : bl_nomem(err);
+  for (int64_t i = 0; st == BL_OK && i < n; i++) {
+    if (k < w->n_meant && w->meant[k] == i) k++;
+    else if ((valid[i] = !bl_view_null(old, i))) v[i] = bl_view_i64(old, i);
+  }
+  if (st == BL_OK) st = bl_array_longs(w->s->ctx, v, valid, n, &column, err);
+  if (st == BL_OK) {
+    bl_array_release(w->rows->batch.children[w->s->updated_at]);
+    bl_array_move(&column, w->rows->batch.children[w->s->updated_at]);
+  }
+  bl_free(w->s->ctx, v);
+  bl_free(w->s->ctx, valid);
+  return st;
+}
+
+static bl_status list_meant(work *w, bl_error *err) {
+  const uint8_t *found = w->rows->found;
+  int64_t n = w->rows->batch.length;
+  w->meant = bl_alloc(w->s->ctx, (size_t)n + 1, sizeof *w->meant);
+  if (!w->meant) return bl_nomem(err);
+  for (int64_t i = 0; i < n; i++)
+    if (!found || found[i]) w->meant[w->n_meant++] = i;
+  return BL_OK;
+}
+
+/* All columns are computed before the first is replaced: expressions see old values. */
+static bl_status set_all(work *w, struct ArrowArray *values, bl_error *err) {
+  const bl_setter *s = w->s;
+  BL_TRY(bl_view_new(s->ctx, &s->schema, &w->view, err));
+  BL_TRY(bl_view_set(w->view, &w->rows->batch, err));
+  for (size_t i = 0; i < s->n; i++) BL_TRY(compute_values(w, &s->items[i], &values[i], err));
+  BL_TRY(clear_last_updated(w, err));
+  for (size_t i = 0; i < s->n; i++) BL_TRY(put(w, &s->items[i], &values[i], err));
+  return BL_OK;
+}
+
+/* A sliced batch: its columns are cut to its rows. */
+static void push_offset_down(struct ArrowArray *in) {
+  for (int64_t i = 0; in->offset && i < in->n_children; i++) {
+    in->children[i]->offset += in->offset;
+    in->children[i]->length = in->length;
+    if (in->children[i]->null_count != 0) in->children[i]->null_count = -1;
+  }
+  in->offset = 0;
+}
+
+bl_status bl_setter_apply(const bl_setter *s, bl_touch_rows *rows, struct ArrowArray *out, bl_error *err) {
+  work w = {.s = s, .rows = rows};
+  struct ArrowArray *values = bl_calloc(s->ctx, s->n + 1, sizeof *values);
+  bl_status st = values ? BL_OK : bl_nomem(err);
+  push_offset_down(&rows->batch);
+  if (st == BL_OK) st = bl_arena_new(s->ctx, &w.scratch, err);
+  if (st == BL_OK) st = list_meant(&w, err);
+  if (st == BL_OK && w.n_meant > 0) st = set_all(&w, values, err);
+  for (size_t i = 0; values && i < s->n; i++) bl_array_release(&values[i]);
+  if (st == BL_OK) bl_array_move(&rows->batch, out);
+  bl_array_release(&rows->batch);
+  bl_view_free(w.view);
+  bl_arena_free(w.scratch);
+  bl_free(s->ctx, w.meant);
+  bl_free(s->ctx, values);
+  return st;
+}

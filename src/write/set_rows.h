@@ -1,0 +1,18 @@
+/* set_rows.h: assignments (set_expr.h) applied to batches of rows: the rows that are meant get their new values, and
+ * null as their last-updated number (W4); all others stay as they are. */
+#ifndef BL_WRITE_SET_ROWS_H
+#define BL_WRITE_SET_ROWS_H
+
+#include "write/touch.h"
+
+typedef struct bl_setter bl_setter;
+/* set: "a = EXPR" each. wanted: the struct type of the batches, borrowed. BL_USAGE with position: see bl_set_parse and
+ * bl_set_bind; a column twice; no column at all. */
+bl_status bl_setter_new(bl_ctx *ctx, const char *const *set, size_t n, const bl_schema *schema, const bl_type *wanted,
+                        bl_setter **out, bl_error *err) BL_CHECKED;
+void bl_setter_free(bl_setter *s); /* NULL allowed */
+/* rows->batch is consumed. rows->found NULL: all rows are meant. Thread-safe. BL_USAGE names column and row: overflow,
+ * division by zero, a value that does not fit, null for a required column. */
+bl_status bl_setter_apply(const bl_setter *s, bl_touch_rows *rows, struct ArrowArray *out, bl_error *err) BL_CHECKED;
+
+#endif

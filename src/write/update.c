@@ -1,0 +1,101 @@
+/* update.c: update --set --where. Merge-on-read writes the changed rows with their ids and a vector over the old ones;
+ * copy-on-write rewrites the touched files in their order, changed rows among the others (W4). */
+#include "write/change.h"
+#include "write/set_rows.h"
+
+typedef struct update {
+  const char *const *set;
+  size_t n_set;
+  const char *where;
+  /* of one staging: */
+  bl_setter *setter;
+  bl_writer_pool *pool;
+} update;
+
+/* ---- merge-on-read ---- */
+
+static bl_status visit_moved(void *user, void *lane, bl_touch_rows *rows, bl_error *err) {
+  update *u = user;
+  struct ArrowArray out;
+  (void)lane;
+  BL_TRY(bl_setter_apply(u->setter, rows, &out, err));
+  return bl_writer_pool_write(u->pool, &out, err);
+}
+
+static bl_status stage_vectors(bl_change *c, update *u, bl_touch *x, bl_error *err) {
+  bl_touch_reader found = {.which = BL_TOUCH_FOUND, .wanted = &x->all.wanted, .visit = visit_moved, .user = u};
+  BL_TRY(bl_touch_read(x, &found, err));
+  for (size_t i = 0; i < x->n_files; i++)
+    if (x->files[i].found) BL_TRY(bl_posset_copy(c->t->ctx, x->files[i].found, &x->files[i].moved, err));
+  return bl_change_remove_found(c, x, u->pool, err);
+}
+
+/* ---- copy-on-write ---- */
+
+static bl_status begin_file(void *user, bl_touched *f, void **lane, bl_error *err) {
+  update *u = user;
+  bl_writer_lane *l = NULL;
+  (void)f;
+  BL_TRY(bl_writer_pool_take(u->pool, &l, err));
+  *lane = l;
+  return BL_OK;
+}
+
+static bl_status visit_file(void *user, void *lane, bl_touch_rows *rows, bl_error *err) {
+  update *u = user;
+  struct ArrowArray out;
+  BL_TRY(bl_setter_apply(u->setter, rows, &out, err));
+  return bl_writer_lane_write(lane, &out, err);
+}
+
+static bl_status end_file(void *user, bl_touched *f, void *lane, bl_status st, bl_error *err) {
+  update *u = user;
+  const bl_data_file *d = &f->file->data->file;
+  size_t parts = d->n_split_offsets > 1 ? d->n_split_offsets : 1;
+  bl_status given = bl_writer_pool_give(u->pool, lane, d->file_size / (int64_t)parts, st == BL_OK ? err : NULL);
+  return st == BL_OK ? given : st;
+}
+
+static bl_status stage_files(bl_change *c, update *u, bl_touch *x, bl_error *err) {
+  bl_touch_reader live = {BL_TOUCH_LIVE, &x->all.wanted, begin_file, visit_file, end_file, u};
+  BL_TRY(bl_touch_read(x, &live, err));
+  for (size_t i = 0; i < x->n_files; i++)
+    if (x->files[i].n_found > 0) BL_TRY(bl_staged_remove(c->staged, x->files[i].file->data, err));
+  return BL_OK;
+}
+
+/* ---- the verb ---- */
+
+static bl_status stage_found(bl_change *c, update *u, bl_touch *x, bl_error *err) {
+  for (size_t i = 0; i < x->n_files; i++) c->counts.rows_updated += x->files[i].n_found;
+  if (c->o->dry_run || c->counts.rows_updated == 0) return BL_OK;
+  BL_TRY(bl_change_writers(c, true, &u->pool, err));
+  bl_status st = c->merge_on_read ? stage_vectors(c, u, x, err) : stage_files(c, u, x, err);
+  if (st == BL_OK) return bl_writer_pool_finish(u->pool, err);
+  bl_writer_pool_abort(u->pool);
+  return st;
+}
+
+static bl_status stage(bl_change *c, void *user, bl_error *err) {
+  update *u = user;
+  bl_expr *filter;
+  bl_touch *x = NULL;
+  bl_status st;
+  u->setter = NULL;
+  BL_GO(bl_change_filter(c, u->where, &filter, err));
+  c->staged->conflict_filter = filter;
+  BL_GO(bl_touch_new(c->t, c->head, filter, &x, err));
+  BL_GO(bl_setter_new(c->t->ctx, u->set, u->n_set, c->schema, &x->all.wanted, &u->setter, err));
+  BL_GO(bl_touch_find_filter(x, true, err));
+  BL_GO(stage_found(c, u, x, err));
+done:
+  bl_setter_free(u->setter);
+  bl_touch_free(x);
+  return st;
+}
+
+bl_status bl_update_rows(bl_table *t, const char *const *set, size_t n_set, const char *where,
+                         const bl_write_options *o, bl_write_result *r, bl_error *err) {
+  update u = {.set = set, .n_set = n_set, .where = where};
+  return bl_change_run(t, o, "update", stage, &u, r, err);
+}

@@ -1,0 +1,166 @@
+/* writer_pool.c: see writer_pool.h. */
+#include "write/writer_pool.h"
+
+#include <pthread.h>
+
+#include "base/pool.h"
+
+enum { ROWS_A_WRITER = 1 << 19 };            /* before one more is begun for single batches */
+static const int64_t ENOUGH_BYTES = 8 << 20; /* of rewritten parts, before a lane ends its files */
+
+struct bl_writer_lane {
+  bl_writer_pool *pool;
+  bl_staged *staged;
+  bl_data_writer *writer; /* NULL: the next row begins one */
+  int64_t bytes;
+  bool busy;
+};
+
+struct bl_writer_pool {
+  bl_table *t;
+  bl_data_writer_options o;
+  bl_staged *into;
+  pthread_mutex_t lock;
+  pthread_cond_t free_one;
+  bl_writer_lane *lanes;
+  size_t n, max;
+  int64_t rows;
+};
+
+bl_status bl_writer_pool_new(bl_table *t, const bl_data_writer_options *o, bl_staged *into, bl_writer_pool **out,
+                             bl_error *err) {
+  *out = NULL;
+  bl_writer_pool *p = bl_calloc(t->ctx, 1, sizeof *p);
+  if (!p) return bl_nomem(err);
+  *p = (bl_writer_pool){.t = t, .o = *o, .into = into, .max = t->ctx->o.threads > 1 ? (size_t)t->ctx->o.threads : 1};
+  p->lanes = bl_calloc(t->ctx, p->max, sizeof *p->lanes);
+  if (!p->lanes) {
+    bl_free(t->ctx, p);
+    return bl_nomem(err);
+  }
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->free_one, NULL);
+  *out = p;
+  return BL_OK;
+}
+
+/* ---- lanes ---- */
+
+static bl_writer_lane *idle_lane(bl_writer_pool *p) {
+  for (size_t i = 0; i < p->n; i++)
+    if (!p->lanes[i].busy) return &p->lanes[i];
+  return NULL;
+}
+
+/* One that is idle, a new one where there may be more, else the first that comes back. */
+static bl_status take_lane(bl_writer_pool *p, size_t allowed, bl_writer_lane **out, bl_error *err) {
+  bl_status st = BL_OK;
+  pthread_mutex_lock(&p->lock);
+  while (!(*out = idle_lane(p)) && p->n >= allowed) pthread_cond_wait(&p->free_one, &p->lock);
+  if (!*out) {
+    bl_writer_lane *l = &p->lanes[p->n];
+    st = bl_staged_new(p->t->ctx, &l->staged, err);
+    if (st == BL_OK) {
+      l->pool = p;
+      p->n++;
+      *out = l;
+    }
+  }
+  if (st == BL_OK) (*out)->busy = true;
+  pthread_mutex_unlock(&p->lock);
+  return st;
+}
+
+static void give_lane(bl_writer_pool *p, bl_writer_lane *l, int64_t rows) {
+  pthread_mutex_lock(&p->lock);
+  l->busy = false;
+  p->rows += rows;
+  pthread_cond_signal(&p->free_one);
+  pthread_mutex_unlock(&p->lock);
+}
+
+bl_status bl_writer_lane_write(bl_writer_lane *l, struct ArrowArray *batch, bl_error *err) {
+  bl_status st = BL_OK;
+  if (!l->writer) st = bl_data_writer_new(l->pool->t, &l->pool->o, l->staged, &l->writer, err);
+  if (st == BL_OK) return bl_data_writer_write(l->writer, batch, err);
+  batch->release(batch);
+  return st;
+}
+
+static bl_status end_files(bl_writer_lane *l, bl_error *err) {
+  bl_data_writer *w = l->writer;
+  l->writer = NULL;
+  l->bytes = 0;
+  return w ? bl_data_writer_finish(w, err) : BL_OK;
+}
+
+bl_status bl_writer_pool_write(bl_writer_pool *p, struct ArrowArray *batch, bl_error *err) {
+  bl_writer_lane *l = NULL;
+  int64_t rows = batch->length;
+  pthread_mutex_lock(&p->lock);
+  size_t allowed = 1 + (size_t)(p->rows / ROWS_A_WRITER);
+  pthread_mutex_unlock(&p->lock);
+  bl_status st = take_lane(p, allowed < p->max ? allowed : p->max, &l, err);
+  if (st != BL_OK) {
+    batch->release(batch);
+    return st;
+  }
+  st = bl_writer_lane_write(l, batch, err);
+  give_lane(p, l, rows);
+  return st;
+}
+
+bl_status bl_writer_pool_take(bl_writer_pool *p, bl_writer_lane **out, bl_error *err) {
+  return take_lane(p, p->max, out, err);
+}
+
+bl_status bl_writer_pool_give(bl_writer_pool *p, bl_writer_lane *l, int64_t bytes, bl_error *err) {
+  bl_status st = BL_OK;
+  l->bytes += bytes;
+  if (l->bytes >= ENOUGH_BYTES) st = end_files(l, err);
+  give_lane(p, l, 0);
+  return st;
+}
+
+/* ---- the end ---- */
+
+static bl_status hand_over(bl_staged *from, bl_staged *into, bl_error *err) {
+  for (size_t i = 0; i < from->n_files; i++) BL_TRY(bl_staged_file_written(into, from->files[i], err));
+  for (size_t i = 0; i < from->n_data; i++) BL_TRY(bl_staged_add_data(into, &from->data[i], err));
+  return BL_OK;
+}
+
+static void free_pool(bl_writer_pool *p) {
+  bl_ctx *ctx = p->t->ctx;
+  for (size_t i = 0; i < p->n; i++) bl_staged_free(p->lanes[i].staged);
+  pthread_cond_destroy(&p->free_one);
+  pthread_mutex_destroy(&p->lock);
+  bl_free(ctx, p->lanes);
+  bl_free(ctx, p);
+}
+
+static bl_status end_lane(void *user, size_t i, bl_error *err) {
+  bl_writer_pool *p = user;
+  return end_files(&p->lanes[i], err);
+}
+
+bl_status bl_writer_pool_finish(bl_writer_pool *p, bl_error *err) {
+  bl_status st = bl_parallel(p->t->ctx, p->n, end_lane, p, err);
+  for (size_t i = 0; st == BL_OK && i < p->n; i++) st = hand_over(p->lanes[i].staged, p->into, err);
+  if (st != BL_OK) {
+    bl_writer_pool_abort(p);
+    return st;
+  }
+  free_pool(p);
+  return BL_OK;
+}
+
+void bl_writer_pool_abort(bl_writer_pool *p) {
+  if (!p) return;
+  for (size_t i = 0; i < p->n; i++) {
+    bl_writer_lane *l = &p->lanes[i];
+    if (l->writer) bl_data_writer_abort(l->writer);
+    bl_staged_discard(l->staged, p->t);
+  }
+  free_pool(p);
+}
