@@ -191,3 +191,31 @@ static bl_status attach(bl_view *v, const struct ArrowArray *a, int64_t outer, i
 bl_status bl_view_set(bl_view *root, const struct ArrowArray *a, bl_error *err) {
   return attach(root, a, 0, 0, err);
 }
+
+/* ---- how large a batch is ---- */
+
+static int64_t width_of(const bl_view *v) {
+  switch (v->kind) {
+  case BL_D_OTHER: return 0;
+  case BL_D_BOOL: return 1;
+  case BL_D_INT32:
+  case BL_D_FLOAT:
+  case BL_D_DATE32: return 4;
+  case BL_D_DECIMAL: return 16;
+  case BL_D_FIXED: return v->length;
+  case BL_D_STRUCT: return 0;
+  default: return 8;
+  }
+}
+
+int64_t bl_view_volume(const bl_view *v, int64_t begin, int64_t end) {
+  int64_t n = (end - begin) * (width_of(v) + 1);
+  if (begin >= end) return 0;
+  if (v->kind == BL_D_STRING || v->kind == BL_D_BINARY) n += v->offsets[v->base + end] - v->offsets[v->base + begin];
+  if (v->kind == BL_D_LIST || v->kind == BL_D_MAP) {
+    int64_t from = v->offsets[v->base + begin];
+    end = v->offsets[v->base + end], begin = from;
+  }
+  for (size_t i = 0; i < v->n_children; i++) n += bl_view_volume(&v->children[i], begin, end);
+  return n;
+}

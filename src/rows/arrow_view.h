@@ -42,6 +42,8 @@ bl_status bl_view_new(bl_ctx *ctx, const struct ArrowSchema *schema, bl_view **o
 void bl_view_free(bl_view *root); /* NULL allowed */
 /* Attach an array of the tree's schema. BL_USAGE where numbers of buffers or children or lengths do not fit. */
 bl_status bl_view_set(bl_view *root, const struct ArrowArray *a, bl_error *err) BL_CHECKED;
+/* About how many bytes the values of rows [begin, end) take. */
+int64_t bl_view_volume(const bl_view *v, int64_t begin, int64_t end);
 /* Child by name; NULL. */
 const bl_view *bl_view_child(const bl_view *v, const char *name);
 

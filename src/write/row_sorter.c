@@ -412,34 +412,6 @@ static bl_status spill_memory(bl_row_sorter *s, bl_error *err) {
   return merge_levels(s, err);
 }
 
-/* ---- how large a batch is ---- */
-
-static int64_t width_of(const bl_view *v) {
-  switch (v->kind) {
-  case BL_D_OTHER: return 0;
-  case BL_D_BOOL: return 1;
-  case BL_D_INT32:
-  case BL_D_FLOAT:
-  case BL_D_DATE32: return 4;
-  case BL_D_DECIMAL: return 16;
-  case BL_D_FIXED: return v->length;
-  case BL_D_STRUCT: return 0;
-  default: return 8;
-  }
-}
-
-static int64_t bytes_of(const bl_view *v, int64_t begin, int64_t end) {
-  int64_t n = (end - begin) * (width_of(v) + 1);
-  if (begin >= end) return 0;
-  if (v->kind == BL_D_STRING || v->kind == BL_D_BINARY) n += v->offsets[v->base + end] - v->offsets[v->base + begin];
-  if (v->kind == BL_D_LIST || v->kind == BL_D_MAP) {
-    int64_t from = v->offsets[v->base + begin];
-    end = v->offsets[v->base + end], begin = from;
-  }
-  for (size_t i = 0; i < v->n_children; i++) n += bytes_of(&v->children[i], begin, end);
-  return n;
-}
-
 /* ---- the whole ---- */
 
 bl_status bl_row_sorter_new(bl_ctx *ctx, const struct ArrowSchema *schema, int64_t budget, bl_row_keys keys, void *user,
@@ -469,7 +441,7 @@ bl_status bl_row_sorter_add(bl_row_sorter *s, struct ArrowArray *batch, bl_error
   bl_status st = BL_OK;
   if (batch->length == 0) goto done;
   BL_GO(bl_view_set(s->view, batch, err));
-  int64_t bytes = bytes_of(s->view, 0, batch->length);
+  int64_t bytes = bl_view_volume(s->view, 0, batch->length);
   BL_GO(bl_grow(s->ctx, &s->runs, &s->cap, s->n, sizeof *s->runs, err));
   BL_GO(sort_batch(s, batch, &r.now, err));
   s->runs[s->n++] = r;
