@@ -82,7 +82,9 @@ bl_status bl_setter_new(bl_ctx *ctx, const char *const *set, size_t n, const bl_
   for (size_t i = 0; i < n; i++) {
     bl_str text = bl_arena_str(s->arena, bl_str_of(set[i]));
     if (!text.p) BL_GO(bl_nomem(err));
-    BL_GO(add_assignment(s, text, schema, err));
+    st = add_assignment(s, text, schema, err);
+    if (st == BL_USAGE) bl_fail_in(err, st, "set %zu", i + 1);
+    if (st != BL_OK) goto done;
   }
   *out = s;
 done:
