@@ -1,6 +1,7 @@
 /* cmd_update.c: update TABLE --set 'a = EXPR' --where EXPR. */
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "rows.h"
 #include "writes.h"
@@ -18,10 +19,13 @@ static const cli_option options[] = {
 
 /* The position of a failure is in one of the expressions: the message names it ("set 2: …"), or it is --where. */
 static bl_status point_out(cli *c, const update_values *v, bl_status st) {
-  size_t nth;
+  char start[32];
   if (st != BL_USAGE || c->err.position < 0) return st;
-  if (sscanf(c->err.message, "set %zu:", &nth) == 1 && nth >= 1 && nth <= v->set.n) c->caret = v->set.items[nth - 1];
-  else c->caret = v->where;
+  c->caret = v->where;
+  for (size_t i = 0; i < v->set.n; i++) {
+    snprintf(start, sizeof start, "set %zu: ", i + 1);
+    if (strncmp(c->err.message, start, strlen(start)) == 0) c->caret = v->set.items[i];
+  }
   return st;
 }
 
