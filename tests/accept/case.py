@@ -51,9 +51,9 @@ class Program:
                                 TZ='Asia/Kathmandu', LC_ALL='de_DE.UTF-8')
         self.commands = set(re.findall(r'^  ([a-z][a-z-]*) ', self.run(['--help']).out, re.M))
 
-    def run(self, arguments):
+    def run(self, arguments, stdin=''):
         try:
-            p = subprocess.run(self.words + list(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            p = subprocess.run(self.words + list(arguments), input=stdin.encode(), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, timeout=self.seconds, env=self.environment)
         except subprocess.TimeoutExpired:
             raise Failure('not done after %d s: %s' % (self.seconds, ' '.join(arguments)))

@@ -25,7 +25,8 @@ class Derived:
 
     def checks(self, count):
         """`count` of them, each (name, command, function)"""
-        makers = [self.net, self.log, self.predicate, self.columns, self.limit, self.history, self.part_of_log, self.order]
+        makers = [self.net, self.log, self.predicate, self.columns, self.limit, self.tasks, self.history,
+                  self.part_of_log, self.order]
         made = tries = 0
         while self.scans and made < count and tries < 15 * count:
             tries += 1
@@ -176,6 +177,21 @@ class Derived:
             expect(len(some) == min(n, len(rows)), '%d rows with --unordered, expected %d', len(some), min(n, len(rows)))
             contained(some, rows)
         return 'scan.%d.limit.%d' % (snapshot, n), 'scan', run
+
+    def tasks(self):
+        """The tasks of a plan, each run on its own, give the scan, in order."""
+        snapshot, rows = self.some_scan()
+        at, case = ('--at', 'id:%d' % snapshot, '--lineage'), self.case
+
+        def run():
+            plan = case.run('scan', '{table}', *at, '--plan', '--format', 'json').ok().document()
+            got = []
+            for task in plan['tasks']:
+                moved = '%s=%s' % (case.metadata['location'], case.table)
+                got += case.program.run(['run-task', '-', '--path-map', moved, '--format', 'ndjson'], json.dumps(task)).rows()
+            same_rows(case.scan(snapshot, '--lineage'), got, True)
+            expect(len(rows) == len(got), '%d rows, expected %d', len(got), len(rows))
+        return 'scan.%d.tasks' % snapshot, 'run-task', run
 
     # ---- faults
 
