@@ -68,7 +68,8 @@ static bl_status read_data(void *user, size_t i, bl_error *err) {
     }
     bl_scan_file *f = &w->files[w->n_files++];
     f->data = &es[k];
-    BL_TRY(bl_delete_index_share(p->plan->deletes, w->arena, &es[k], &f->deletes, err));
+    BL_TRY((p->o->share_deletes ? bl_delete_index_share : bl_delete_index_for)(p->plan->deletes, w->arena, &es[k],
+                                                                               &f->deletes, err));
   }
   return BL_OK;
 }

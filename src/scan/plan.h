@@ -40,6 +40,7 @@ typedef struct bl_plan_options {
   const bl_expr *filter;   /* bound to `schema` and the metadata columns; NULL = all rows */
   const bl_schema *schema; /* what the filter was bound to */
   bool metrics;            /* keep column metrics even without a filter */
+  bool share_deletes;      /* bl_delete_index_share: less memory, lists may hold deletes that bounds rule out */
 } bl_plan_options;
 
 /* s NULL (a table without snapshot): an empty plan. Manifests are read on the ctx's threads. */

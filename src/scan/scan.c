@@ -67,7 +67,7 @@ bl_status bl_scan_job_new(bl_table *t, const bl_scan_options *o, bl_scan_job **o
   j->schema = snap.schema;
   BL_GO(choose_columns(j, o, err));
   BL_GO(bind_filter(j, o->where, err));
-  bl_plan_options po = {.filter = j->filter, .schema = j->schema};
+  bl_plan_options po = {.filter = j->filter, .schema = j->schema, .share_deletes = true};
   BL_GO(bl_plan_new(t, j->snapshot, &po, &j->plan, err));
   *out = j;
 done:
