@@ -4,11 +4,34 @@
 #define BL_WRITE_INPUT_H
 
 #include "bergline/arrow_c.h"
+#include "bergline/input.h"
 #include "table/table.h"
 
 /* in is taken over. Duplicate, unknown or reserved columns: BL_USAGE. A value that does not fit: BL_USAGE naming row
  * and column. Output: canonical layout of `schema`, at most 65,536 rows a batch. */
 bl_status bl_conform(bl_ctx *ctx, const bl_schema *schema, struct ArrowArrayStream *in, struct ArrowArrayStream *out,
                      bl_error *err) BL_CHECKED;
+
+typedef struct bl_conform_options {
+  bool keep_unknown; /* columns that the schema does not have follow its own, in canonical layout, as they came */
+  const char *name;  /* of the source, in front of messages; NULL: none; copied */
+} bl_conform_options;
+bl_status bl_conform_with(bl_ctx *ctx, const bl_schema *schema, const bl_conform_options *o,
+                          struct ArrowArrayStream *in, struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
+
+/* Column names that mean lineage or places: they are never input (W13). */
+bool bl_is_metadata_name(bl_str name);
+
+/* Readers behind bergline/input.h. `in` is borrowed and must outlive the stream; name is copied. extra: columns that
+ * the schema does not have are given too. */
+bl_status bl_read_csv(bl_ctx *ctx, const bl_schema *schema, bl_input *in, const char *name, bool extra,
+                      struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
+bl_status bl_read_ndjson(bl_ctx *ctx, const bl_schema *schema, bl_input *in, const char *name, bool extra,
+                         struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
+/* A Parquet, Avro or ORC file; in is borrowed. */
+bl_status bl_read_data_file(bl_ctx *ctx, const bl_data_format *format, bl_input *in, const char *name,
+                            struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
+/* The columns of a file as types, by its own names and ids (-1: none), in arena a. */
+bl_status bl_data_file_type(const bl_data_meta *meta, bl_arena *a, bl_type *out, bl_error *err) BL_CHECKED;
 
 #endif
