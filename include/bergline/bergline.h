@@ -29,6 +29,7 @@
 #include "bergline/changes.h"
 #include "bergline/ctx.h"
 #include "bergline/error.h"
+#include "bergline/input.h"
 #include "bergline/inspect.h"
 #include "bergline/output.h"
 #include "bergline/scan.h"

@@ -5,8 +5,12 @@
 
 #include "cli.h"
 
-static const cli_command *const commands[] = {&cli_scan,   &cli_changes, &cli_history, &cli_run_task, &cli_inspect,
-                                              &cli_create, &cli_set,     &cli_unset,   &cli_delete,   &cli_update};
+// clang-format off: one a line
+static const cli_command *const commands[] = {
+    &cli_scan,   &cli_changes, &cli_history, &cli_run_task, &cli_inspect, &cli_create,
+    &cli_append, &cli_set,     &cli_unset,   &cli_delete,   &cli_update,
+};
+// clang-format on
 
 const cli_command *const *cli_commands(size_t *n) {
   *n = sizeof commands / sizeof *commands;

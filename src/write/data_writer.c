@@ -15,6 +15,7 @@
 #include "write/file_writer.h"
 #include "write/partition_path.h"
 #include "write/partitioner.h"
+#include "write/paths.h"
 #include "write/row_sorter.h"
 #include "write/sort_key.h"
 
@@ -58,7 +59,7 @@ struct bl_data_writer {
   slot **slots;
   size_t n_slots, cap_slots;
   size_t n_open, max_open; /* slots of fan-out */
-  char uuid[37];
+  bl_uuid_text uuid;
   pthread_mutex_t lock; /* of counter and into->files */
   int64_t counter;
   /* the part in hand */
@@ -103,7 +104,7 @@ static bl_status new_path(bl_data_writer *w, slot *s, bl_error *err) {
     bl_partition_path(&b, w->spec, w->spec_types, bl_partitioner_tuple(w->partitioner, s->number));
     bl_buf_byte(&b, '/');
   }
-  bl_buf_printf(&b, "%05lld-0-%s.parquet", (long long)w->counter++, w->uuid);
+  bl_buf_printf(&b, "%05lld-0-%s.parquet", (long long)w->counter++, w->uuid.s);
   bl_status st = bl_buf_ok(&b, err);
   if (st == BL_OK) st = bl_staged_file_written(w->into, (bl_str){(const char *)b.p, b.n}, err);
   pthread_mutex_unlock(&w->lock);
@@ -392,20 +393,6 @@ static bl_status set_order(bl_data_writer *w, bool keep_order, bl_error *err) {
   return BL_OK;
 }
 
-static bl_status set_uuid(bl_data_writer *w, bl_error *err) {
-  uint8_t v[16];
-  bl_buf b;
-  bl_random(w->ctx, v, sizeof v);
-  v[6] = (uint8_t)(0x40 | (v[6] & 0x0f));
-  v[8] = (uint8_t)(0x80 | (v[8] & 0x3f));
-  bl_buf_init(&b, w->ctx, 64);
-  bl_print_uuid(&b, v);
-  bl_status st = bl_buf_ok(&b, err);
-  if (st == BL_OK && b.n == sizeof w->uuid - 1) memcpy(w->uuid, b.p, b.n);
-  bl_buf_free(&b);
-  return st;
-}
-
 bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_staged *into, bl_data_writer **out,
                              bl_error *err) {
   bl_status st;
@@ -422,7 +409,7 @@ bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_st
   BL_GO(batch_schema(w, o->lineage, err));
   BL_GO(set_partitions(w, o->spec_id, err));
   BL_GO(set_order(w, o->keep_order, err));
-  BL_GO(set_uuid(w, err));
+  w->uuid = bl_new_uuid(w->ctx);
   w->numbers = bl_alloc(w->ctx, PART_ROWS, sizeof *w->numbers);
   w->rows = bl_alloc(w->ctx, PART_ROWS, sizeof *w->rows);
   if (!w->numbers || !w->rows) BL_GO(bl_nomem(err));

@@ -11,13 +11,19 @@ enum { BATCH_ROWS = 65536 };
 
 static bl_status node_type(const bl_data_meta *m, size_t at, bl_arena *a, bl_type *out, bl_error *err);
 
+/* A column that holds nothing but nulls, whatever their type: as if the file did not have it. */
+static bool is_null_column(const bl_data_node *n) {
+  size_t len = n->kind == BL_D_OTHER && n->note ? strlen(n->note) : 0;
+  return len > 6 && strcmp(n->note + len - 6, "(Null)") == 0;
+}
+
 static bl_status child_fields(const bl_data_meta *m, size_t at, bl_arena *a, bl_type *out, bl_error *err) {
   size_t n = 0;
   for (size_t i = at + 1; i < m->n_nodes; i++) n += m->nodes[i].parent == (int32_t)at;
   out->fields = bl_arena_calloc(a, n, sizeof *out->fields);
   if (!out->fields) return bl_nomem(err);
   for (size_t i = at + 1; i < m->n_nodes; i++) {
-    if (m->nodes[i].parent != (int32_t)at) continue;
+    if (m->nodes[i].parent != (int32_t)at || is_null_column(&m->nodes[i])) continue;
     bl_field *f = &out->fields[out->n_fields++];
     *f = (bl_field){.id = m->nodes[i].field_id, .name = bl_str_of(m->nodes[i].name), .required = m->nodes[i].required};
     BL_TRY(node_type(m, i, a, &f->type, err));
@@ -147,6 +153,7 @@ static bl_status list_columns(source *s, bl_error *err) {
   size_t column = 0;
   for (size_t i = 1; i < m->n_nodes; i++) {
     const bl_data_node *n = &m->nodes[i];
+    if (is_null_column(n)) continue;
     if (n->leaf >= 0) s->leaves[s->n_leaves++] = n->leaf;
     if (n->hint == BL_H_VARIANT && n->parent != 0)
       return bl_fail(err, BL_UNSUPPORTED, "column %s: a variant inside of another column cannot be imported", n->name);

@@ -1,7 +1,7 @@
 /* settings.c: see settings.h. */
 #include "write/settings.h"
 
-#include <stdlib.h>
+#include "write/paths.h"
 
 static bl_str property(const bl_table *t, const char *key) {
   return bl_pairs_get(&t->metadata->properties, key);
@@ -244,12 +244,7 @@ static bl_status folder_of(const bl_table *t, bl_arena *a, bl_str *out, bl_error
   if (store.p && bl_str_is_nocase(store, "true"))
     return refuse("write.object-storage.enabled", store, "hashed paths cannot be written", err);
   if (impl.p) return refuse("write.location-provider.impl", impl, "classes cannot be loaded", err);
-  bl_str folder = property(t, "write.data.path"), location = t->metadata->location;
-  if (!folder.p) folder = property(t, "write.folder-storage.path");
-  bool given = folder.p != NULL;
-  if (!given) folder = location;
-  while (folder.n > 1 && folder.p[folder.n - 1] == '/') folder.n--;
-  *out = given ? bl_arena_str(a, folder) : bl_arena_printf(a, "%.*s/data", (int)folder.n, folder.p);
+  *out = bl_data_folder(a, t->metadata);
   return out->p ? BL_OK : bl_nomem(err);
 }
 
