@@ -1,6 +1,8 @@
 /* attempt.c: the frame of attempts: the newest version of the table, and the files that were written. */
 #include "write/attempt.h"
 
+#include "scan/typed_specs.h"
+
 /* ---- files ---- */
 
 bl_status bl_committing_note(bl_committing *c, bl_str path, bl_error *err) {
@@ -9,9 +11,17 @@ bl_status bl_committing_note(bl_committing *c, bl_str path, bl_error *err) {
   return BL_OK;
 }
 
-void bl_committing_use(bl_committing *c, bl_str path) {
+static void set_use(bl_committing *c, bl_str path, bool used) {
   for (size_t i = 0; i < c->n_files; i++)
-    if (bl_str_eq(c->files[i].path, path)) c->files[i].used = true;
+    if (bl_str_eq(c->files[i].path, path)) c->files[i].used = used;
+}
+
+void bl_committing_use(bl_committing *c, bl_str path) {
+  set_use(c, path, true);
+}
+
+void bl_committing_unuse(bl_committing *c, bl_str path) {
+  set_use(c, path, false);
 }
 
 void bl_committing_unuse_all(bl_committing *c) {
@@ -27,7 +37,10 @@ void bl_committing_clean(bl_committing *c, bl_table *t, bool all) {
   }
 }
 
+/* A manifest of the base that holds nothing live stays out: its tombstones are in the lists of the snapshots that
+ * deleted. */
 bl_status bl_lines_add(bl_attempt *at, bl_lines *l, const bl_manifest_file *f, const bl_made *made, bl_error *err) {
+  if (!made && !bl_manifest_may_live(f)) return BL_OK;
   BL_TRY(bl_grow(at->c->ctx, &l->items, &l->cap, l->n, sizeof *l->items, err));
   l->items[l->n++] = (bl_line){*f, made};
   if (made) bl_committing_use(at->c, f->path);

@@ -101,6 +101,7 @@ void bl_attempt_free(bl_attempt *at); /* NULL allowed */
 /* A file is about to be written. */
 bl_status bl_committing_note(bl_committing *c, bl_str path, bl_error *err) BL_CHECKED;
 void bl_committing_use(bl_committing *c, bl_str path);
+void bl_committing_unuse(bl_committing *c, bl_str path);
 void bl_committing_unuse_all(bl_committing *c);
 /* Remove what was written and (all: or not) is not in use; failures are warnings. */
 void bl_committing_clean(bl_committing *c, bl_table *t, bool all);

@@ -15,6 +15,8 @@
 #ifndef BL_TESTS_WRITE_COMMIT_WORLD_H
 #define BL_TESTS_WRITE_COMMIT_WORLD_H
 
+#include "edge/io_local.h"
+#include "support/fault_io.h"
 #include "support/support.h"
 #include "table/manifests.h"
 #include "write/commit.h"
@@ -22,6 +24,9 @@
 typedef struct world {
   bl_ctx *ctx;
   char *dir, *table;
+  fault_io io;
+  bl_drivers drivers;
+  bl_table_options options;
   bl_table *t; /* as it was opened last */
   bl_write_result result;
   bl_error err;
@@ -42,19 +47,25 @@ static inline int64_t world_clock(void *user) {
 static inline void world_reopen(world *w) {
   bl_table_free(w->t);
   w->err = (bl_error)BL_ERROR_INIT;
-  test_ok(bl_table_open(w->ctx, w->table, NULL, &w->t, &w->err), &w->err);
+  test_ok(bl_table_open(w->ctx, w->table, &w->options, &w->t, &w->err), &w->err);
 }
 
 static inline void world_begin_on(world *w, bl_ctx *ctx, int version, const char *partition) {
   *w = (world){.ctx = ctx, .dir = test_temp_dir(), .err = BL_ERROR_INIT};
+  bl_io *local;
   w->table = test_join(w->dir, "t");
+  test_ok(bl_drivers_default(ctx, &w->drivers, &w->err), &w->err);
+  test_ok(bl_io_local_new(ctx, &local, &w->err), &w->err);
+  w->drivers.io->free(w->drivers.io);
+  w->drivers.io = fault_io_new(&w->io, local);
+  w->options.drivers = &w->drivers;
   const char *properties[] = {"commit.retry.min-wait-ms=0", "commit.retry.num-retries=20"};
   bl_create_options o = {.schema = "id long, p int",
                          .partition = partition,
                          .properties = properties,
                          .n_properties = 2,
                          .format_version = version};
-  test_ok(bl_table_create(w->ctx, w->table, NULL, &o, &w->err), &w->err);
+  test_ok(bl_table_create(w->ctx, w->table, &w->options, &o, &w->err), &w->err);
   world_reopen(w);
 }
 
@@ -64,6 +75,7 @@ static inline void world_begin(world *w, int version) {
 
 static inline void world_end(world *w) {
   bl_table_free(w->t);
+  bl_drivers_dispose(&w->drivers);
   test_remove_dir(w->dir);
   free(w->table);
   test_ctx_free(w->ctx);
@@ -79,7 +91,7 @@ static inline void world_set(world *w, const char *property) {
 static inline stage *world_stage_on(world *w, const char *ref) {
   stage *s = calloc(1, sizeof *s);
   s->w = w;
-  test_ok(bl_table_open(w->ctx, w->table, NULL, &s->t, &w->err), &w->err);
+  test_ok(bl_table_open(w->ctx, w->table, &w->options, &s->t, &w->err), &w->err);
   test_ok(bl_staged_new(w->ctx, &s->s, &w->err), &w->err);
   const bl_ref *r = bl_metadata_ref(s->t->metadata, bl_str_of(ref));
   if (r) s->s->base_snapshot_id = r->snapshot_id;
