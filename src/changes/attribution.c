@@ -1,13 +1,16 @@
 /* attribution.c: see attribution.h.
- * Rows with an id are followed by it alone: the last DELETE of that id counts. Rows without one are followed by place
- * from comparison to comparison, each time the place is among the rows that moved or went. */
+ *
+ * 1. A row with an id is followed by it alone: the last DELETE of that id counts.
+ * 2. A row without one is followed by place, from comparison to comparison, each time its place is among the rows that
+ *    moved, were updated or went. Having got an id on the way and gone with it, it may come back by it.
+ * 3. A row that lost its id (matched with one that has none) is followed by place from there on. */
 #include "changes/attribution.h"
 
 #include "base/map.h"
 
 #include <stdlib.h>
 
-enum { POS_BITS = 40, FULL_ROWS = 1000000 };
+enum { POS_BITS = 40, BYTES_OF_ID = 40, BYTES_OF_PLACE = 160 };
 
 /* A deleted row with an id. */
 typedef struct by_id {
@@ -15,12 +18,15 @@ typedef struct by_id {
   uint32_t ordinal; /* + 1; 0 = not seen */
 } by_id;
 
-/* A deleted row without an id, at the place where it is now. */
+/* A row followed by place. */
 typedef struct by_place {
-  int64_t start, now; /* place keys; now -1 while it is away */
-  uint32_t ordinal;   /* + 1 */
-  uint32_t updated;   /* + 1: it got an id, then was updated: the ends show DELETE and INSERT */
+  int64_t now;      /* place key; AWAY after it was removed */
+  int64_t gone;     /* the id that it had then */
+  size_t owner;     /* index + 1 into ids (invariant 3); 0: a row without id at first */
+  uint32_t ordinal; /* + 1, of its removal */
+  uint32_t updated; /* + 1: it got an id, then was updated: the two ends show DELETE and INSERT */
 } by_place;
+enum { AWAY = -1 };
 
 struct bl_removals {
   bl_ctx *ctx;
@@ -31,8 +37,12 @@ struct bl_removals {
   size_t n_places, cap_places;
   bl_imap *at;      /* place key now -> index into places */
   bl_imap *starts;  /* place key at first -> index */
+  bl_imap *away;    /* gone id -> index */
   bl_arena *arena;  /* of the keys of place_of */
   bl_map *place_of; /* (path, data sequence number, file sequence number) -> number */
+  size_t *number;   /* of each version of `files`, + 1; 0: not asked for yet */
+  size_t n_number;
+  bl_buf key;
   uint32_t ordinal; /* of the step at hand */
   uint32_t last;    /* ordinal of the last step */
 };
@@ -43,8 +53,10 @@ bl_status bl_removals_new(bl_ctx *ctx, bl_files *files, bl_removals **out, bl_er
   if (!r) return bl_nomem(err);
   r->ctx = ctx;
   r->files = files;
+  bl_buf_init(&r->key, ctx, BL_BUF_MAX);
   bl_status st = bl_imap_new(ctx, &r->at, err);
   if (st == BL_OK) st = bl_imap_new(ctx, &r->starts, err);
+  if (st == BL_OK) st = bl_imap_new(ctx, &r->away, err);
   if (st == BL_OK) st = bl_map_new(ctx, &r->place_of, err);
   if (st == BL_OK) st = bl_arena_new(ctx, &r->arena, err);
   if (st != BL_OK) {
@@ -59,37 +71,72 @@ void bl_removals_free(bl_removals *r) {
   if (!r) return;
   bl_free(r->ctx, r->ids);
   bl_free(r->ctx, r->places);
+  bl_free(r->ctx, r->number);
   bl_imap_free(r->at);
   bl_imap_free(r->starts);
+  bl_imap_free(r->away);
   bl_map_free(r->place_of);
   bl_arena_free(r->arena);
+  bl_buf_free(&r->key);
   bl_free(r->ctx, r);
 }
 
-/* One number for a row's place, whatever version of its file names it. */
-static bl_status place_key(bl_removals *r, uint32_t file, int64_t pos, int64_t *out, bl_error *err) {
-  const bl_manifest_entry *e = r->files->items[file].entry;
-  bl_str key = bl_arena_printf(r->arena, "%lld %lld %s", (long long)e->sequence_number,
-                               (long long)e->file_sequence_number, e->file.path.p);
-  if (!key.p) return bl_nomem(err);
-  size_t *n = bl_map_put(r->place_of, key, bl_map_count(r->place_of), NULL);
-  if (!n) return bl_nomem(err);
-  if (pos >> POS_BITS || *n >> (63 - POS_BITS))
-    return bl_fail(err, BL_UNSUPPORTED, "changes: too many rows without ids to follow");
-  *out = (int64_t)*n << POS_BITS | pos;
+int64_t bl_removals_bytes(const bl_removals *r) {
+  return (int64_t)r->n_ids * BYTES_OF_ID + (int64_t)r->n_places * BYTES_OF_PLACE;
+}
+
+/* ---- places ---- */
+
+static bl_status grow_numbers(bl_removals *r, uint32_t file, bl_error *err) {
+  if (file < r->n_number) return BL_OK;
+  size_t n = r->files->n + r->files->n / 2 + 1;
+  size_t *p = bl_resize(r->ctx, r->number, n, sizeof *p);
+  if (!p) return bl_nomem(err);
+  memset(p + r->n_number, 0, (n - r->n_number) * sizeof *p);
+  r->number = p;
+  r->n_number = n;
   return BL_OK;
 }
 
-/* The key of a place that was seen before; false where it was not. */
-static bool known_place(const bl_removals *r, uint32_t file, int64_t pos, int64_t *out) {
+/* One number for a file at its place, whatever version names it. */
+static bl_status number_file(bl_removals *r, uint32_t file, bl_error *err) {
   const bl_manifest_entry *e = r->files->items[file].entry;
-  bl_buf b;
-  bl_buf_init(&b, r->ctx, 1 << 20);
-  bl_buf_printf(&b, "%lld %lld %s", (long long)e->sequence_number, (long long)e->file_sequence_number, e->file.path.p);
-  const size_t *n = b.failed ? NULL : bl_map_get(r->place_of, (bl_str){(const char *)b.p, b.n});
-  if (n) *out = (int64_t)*n << POS_BITS | pos;
-  bl_buf_free(&b);
-  return n != NULL;
+  bl_buf_clear(&r->key);
+  bl_buf_printf(&r->key, "%lld %lld ", (long long)e->sequence_number, (long long)e->file_sequence_number);
+  bl_buf_add(&r->key, e->file.path.p, e->file.path.n);
+  BL_TRY(bl_buf_ok(&r->key, err));
+  bl_str key = {(const char *)r->key.p, r->key.n};
+  const size_t *n = bl_map_get(r->place_of, key);
+  if (!n) {
+    bl_str own = bl_arena_str(r->arena, key);
+    n = own.p ? bl_map_put(r->place_of, own, bl_map_count(r->place_of), NULL) : NULL;
+  }
+  if (!n) return bl_nomem(err);
+  r->number[file] = *n + 1;
+  return BL_OK;
+}
+
+static int64_t key_of(size_t number, int64_t pos) {
+  return (int64_t)(number - 1) << POS_BITS | pos;
+}
+
+/* One number for a row's place. */
+static bl_status place_key(bl_removals *r, uint32_t file, int64_t pos, int64_t *out, bl_error *err) {
+  BL_TRY(grow_numbers(r, file, err));
+  if (!r->number[file]) BL_TRY(number_file(r, file, err));
+  if (pos >> POS_BITS || r->number[file] >> (63 - POS_BITS))
+    return bl_fail(err, BL_UNSUPPORTED, "changes: too many rows without ids to follow");
+  *out = key_of(r->number[file], pos);
+  return BL_OK;
+}
+
+static bl_status add_place(bl_removals *r, int64_t key, size_t owner, bl_error *err) {
+  BL_TRY(bl_grow(r->ctx, &r->places, &r->cap_places, r->n_places, sizeof *r->places, err));
+  size_t *i = bl_imap_put(r->at, key, r->n_places, NULL);
+  if (!i) return bl_nomem(err);
+  *i = r->n_places;
+  r->places[r->n_places++] = (by_place){.now = key, .owner = owner};
+  return BL_OK;
 }
 
 bl_status bl_removals_want(bl_removals *r, const bl_event *e, bl_error *err) {
@@ -101,13 +148,34 @@ bl_status bl_removals_want(bl_removals *r, const bl_event *e, bl_error *err) {
     }
     int64_t key = 0;
     BL_TRY(place_key(r, e->before_file, e->before_pos + i, &key, err));
-    BL_TRY(bl_grow(r->ctx, &r->places, &r->cap_places, r->n_places, sizeof *r->places, err));
-    if (!bl_imap_put(r->at, key, r->n_places, NULL) || !bl_imap_put(r->starts, key, r->n_places, NULL))
-      return bl_nomem(err);
-    r->places[r->n_places++] = (by_place){.start = key, .now = key};
+    if (!bl_imap_put(r->starts, key, r->n_places, NULL)) return bl_nomem(err);
+    BL_TRY(add_place(r, key, 0, err));
   }
   return BL_OK;
 }
+
+/* The followed row that is now at (file, pos), or NULL. */
+static bl_status at_place(bl_removals *r, uint32_t file, int64_t pos, by_place **out, bl_error *err) {
+  int64_t key = 0;
+  *out = NULL;
+  if (r->n_places == 0) return BL_OK;
+  BL_TRY(place_key(r, file, pos, &key, err));
+  const size_t *i = bl_imap_get(r->at, key);
+  if (i && r->places[*i].now == key) *out = &r->places[*i];
+  return BL_OK;
+}
+
+static bl_status move_to(bl_removals *r, by_place *p, uint32_t file, int64_t pos, bl_error *err) {
+  int64_t key = 0;
+  BL_TRY(place_key(r, file, pos, &key, err));
+  size_t *i = bl_imap_put(r->at, key, (size_t)(p - r->places), NULL);
+  if (!i) return bl_nomem(err);
+  *i = (size_t)(p - r->places);
+  p->now = key;
+  return BL_OK;
+}
+
+/* ---- ids ---- */
 
 static int compare_ids(const void *a, const void *b) {
   const by_id *x = a, *y = b;
@@ -124,46 +192,61 @@ static size_t lower(const bl_removals *r, int64_t id) {
   return lo;
 }
 
-/* The followed row without id that is now at (file, pos), or NULL. */
-static bl_status at_place(bl_removals *r, uint32_t file, int64_t pos, by_place **out, bl_error *err) {
-  int64_t key = 0;
-  *out = NULL;
-  if (r->n_places == 0) return BL_OK;
-  BL_TRY(place_key(r, file, pos, &key, err));
-  const size_t *i = bl_imap_get(r->at, key);
-  if (i && *i != SIZE_MAX && r->places[*i].now == key) *out = &r->places[*i];
+static void mark_ids(bl_removals *r, int64_t first, uint32_t len) {
+  for (size_t i = lower(r, first); i < r->n_ids && r->ids[i].id - first < len; i++) r->ids[i].ordinal = r->ordinal + 1;
+}
+
+/* ---- a step, compared in full ---- */
+
+static bl_status take_away(bl_removals *r, by_place *p, int64_t id, bl_error *err) {
+  p->ordinal = r->ordinal + 1;
+  p->now = AWAY;
+  p->gone = id;
+  if (p->owner) r->ids[p->owner - 1].ordinal = r->ordinal + 1;
+  if (id == BL_NONE) return BL_OK;
+  size_t *i = bl_imap_put(r->away, id, (size_t)(p - r->places), NULL);
+  if (!i) return bl_nomem(err);
+  *i = (size_t)(p - r->places);
   return BL_OK;
 }
 
-static bl_status move_to(bl_removals *r, by_place *p, uint32_t file, int64_t pos, bl_error *err) {
-  int64_t key = 0;
-  BL_TRY(place_key(r, file, pos, &key, err));
-  size_t *i = bl_imap_put(r->at, key, (size_t)(p - r->places), NULL);
-  if (!i) return bl_nomem(err);
-  *i = (size_t)(p - r->places);
-  p->now = key;
+/* Rows of ids that had gone. */
+static bl_status come_back(bl_removals *r, const bl_event *e, bl_error *err) {
+  if (e->after_id == BL_NONE || bl_imap_count(r->away) == 0) return BL_OK;
+  for (uint32_t i = 0; i < e->len; i++) {
+    const size_t *k = bl_imap_get(r->away, e->after_id + i);
+    by_place *p = k ? &r->places[*k] : NULL;
+    if (p && p->now == AWAY && p->gone == e->after_id + i) BL_TRY(move_to(r, p, e->after_file, e->after_pos + i, err));
+  }
   return BL_OK;
 }
 
 static bl_status on_event(void *user, const bl_event *e, bl_error *err) {
   bl_removals *r = user;
-  if (e->type == BL_DELETE && e->before_id != BL_NONE)
-    for (size_t i = lower(r, e->before_id); i < r->n_ids && r->ids[i].id < e->before_id + e->len; i++)
-      r->ids[i].ordinal = r->ordinal + 1;
-  if (e->type == BL_INSERT || r->n_places == 0) return BL_OK;
+  if (e->type == BL_DELETE && e->before_id != BL_NONE) mark_ids(r, e->before_id, e->len);
+  if (r->n_places == 0) return BL_OK;
+  if (e->type == BL_INSERT) return come_back(r, e, err);
   for (uint32_t i = 0; i < e->len; i++) {
     by_place *p;
     BL_TRY(at_place(r, e->before_file, e->before_pos + i, &p, err));
     if (!p) continue;
-    if (e->type == BL_UPDATE) {
-      p->updated = r->ordinal + 1;
-      BL_TRY(move_to(r, p, e->after_file, e->after_pos + i, err));
-    } else {
-      p->ordinal = r->ordinal + 1;
-      p->now = -1;
+    if (e->type == BL_DELETE) {
+      BL_TRY(take_away(r, p, e->before_id == BL_NONE ? BL_NONE : e->before_id + i, err));
+      continue;
     }
+    p->updated = r->ordinal + 1;
+    BL_TRY(move_to(r, p, e->after_file, e->after_pos + i, err));
   }
   return BL_OK;
+}
+
+/* Invariant 3. */
+static bl_status lose_id(bl_removals *r, int64_t id, const bl_run *after, bl_error *err) {
+  int64_t key = 0;
+  size_t i = lower(r, id);
+  if (i == r->n_ids || r->ids[i].id != id) return BL_OK;
+  BL_TRY(place_key(r, after->file, after->pos, &key, err));
+  return add_place(r, key, i + 1, err);
 }
 
 static bl_status on_moved(void *user, const bl_run *before, const bl_run *after, int64_t len, bl_error *err) {
@@ -172,6 +255,22 @@ static bl_status on_moved(void *user, const bl_run *before, const bl_run *after,
     by_place *p;
     BL_TRY(at_place(r, before->file, before->pos + i, &p, err));
     if (p) BL_TRY(move_to(r, p, after->file, after->pos + i, err));
+  }
+  return before->id != BL_NONE && after->id == BL_NONE ? lose_id(r, before->id, after, err) : BL_OK;
+}
+
+/* Where places are followed nothing may be passed over: neither moves of rows, nor proven replaces, nor appends. */
+static bl_status follow_all(bl_removals *r, bl_stepper *s, const bl_range *range, bl_error *err) {
+  bl_step_sink sink = {on_event, on_moved, r, false};
+  for (size_t i = 0; i < range->n_steps; i++) {
+    const bl_step *st = &range->steps[i];
+    bool skipped, places = r->n_places > 0,
+                  replace = !st->gap && st->from && bl_str_is(bl_snapshot_operation(st->to), "replace");
+    r->ordinal = (uint32_t)i;
+    sink.only_by_value = !places;
+    s->removals_only = !places;
+    BL_TRY(bl_step_run(s, st->from, st->to, replace && !places, &sink, &skipped, err));
+    BL_TRY(bl_progress(r->ctx, "following deleted rows", (int64_t)i + 1, (int64_t)range->n_steps, err));
   }
   return BL_OK;
 }
@@ -196,80 +295,89 @@ static bl_status mark_removed(bl_removals *r, bl_sorter *removed, bl_error *err)
     BL_TRY(bl_sorter_next(removed, &next, err));
     if (!next) return BL_OK;
     const bl_run *run = next;
-    for (size_t i = lower(r, run->id); i < r->n_ids && r->ids[i].id < run->id + run->len; i++)
-      r->ids[i].ordinal = r->ordinal + 1;
+    mark_ids(r, run->id, run->len);
   }
+}
+
+static bl_status read_removed(bl_removals *r, bl_stepper *s, const bl_diff *d, bl_error *err) {
+  bl_idset only = {0};
+  bl_row_sets sets = {0};
+  bl_identity id = {.env = s->reading,
+                    .files = s->files,
+                    .first_file = s->files->n,
+                    .only = &only,
+                    .sides = BL_REMOVED_SIDE,
+                    .ids_only = true};
+  bl_status st = unresolved(r, &only, err);
+  if (st == BL_OK) st = bl_identity_collect(&id, d, &sets, err);
+  if (st == BL_OK) st = mark_removed(r, sets.removed, err);
+  bl_row_sets_dispose(&sets);
+  bl_idset_dispose(&only);
+  return st;
 }
 
 /* A row that is not live in a step's newer snapshot and is among the rows that the step took out of their places was
  * removed by it; one that is not among them was not live in the older snapshot either. So only the ids of removed rows
- * are read, from the last step back, and of each id until it is found. */
-static bl_status step_back(bl_removals *r, bl_stepper *s, const bl_step *st, bl_error *err) {
+ * are read, from the last step back, and of each id until it is found. *lost: the step brings rows without ids, in
+ * which rows with ids may go on (invariant 3). */
+static bl_status step_back(bl_removals *r, bl_stepper *s, const bl_step *st, bool *lost, bl_error *err) {
   bl_diff d;
-  bl_idset only = {0};
-  bl_row_sets sets = {0};
   bool removes = false;
   BL_TRY(bl_differ_run(s->differ, st->from, st->to, &d, err));
-  for (size_t i = 0; !removes && i < d.n; i++) removes = d.items[i].old_entry != NULL;
-  bl_status status = BL_OK;
-  if (removes && !d.metadata_proves_replace) {
-    status = unresolved(r, &only, err);
-    bl_identity id = {.env = s->reading, .files = s->files, .only = &only, .sides = BL_REMOVED_SIDE, .ids_only = true};
-    if (status == BL_OK) status = bl_identity_collect(&id, &d, &sets, err);
-    if (status == BL_OK) status = mark_removed(r, sets.removed, err);
+  for (size_t i = 0; i < d.n; i++) {
+    const bl_touched *t = &d.items[i];
+    removes = removes || t->old_entry;
+    *lost = *lost || (!t->old_entry && t->new_entry->file.first_row_id == BL_NONE);
   }
-  bl_row_sets_dispose(&sets);
-  bl_idset_dispose(&only);
+  bl_status status = BL_OK;
+  bool proven = d.metadata_proves_replace && !st->gap; /* a replace promises nothing of what was before its parent */
+  if (removes && !*lost && !proven) status = read_removed(r, s, &d, err);
   bl_diff_release(s->differ, &d);
   return status;
 }
 
-static bl_status follow_back(bl_removals *r, bl_stepper *s, const bl_range *range, bl_error *err) {
-  for (size_t i = range->n_steps; i-- > 0;) {
-    bool left = false;
-    for (size_t k = 0; !left && k < r->n_ids; k++) left = !r->ids[k].ordinal;
-    if (!left) return BL_OK;
+static bool any_unresolved(const bl_removals *r) {
+  for (size_t k = 0; k < r->n_ids; k++)
+    if (!r->ids[k].ordinal) return true;
+  return false;
+}
+
+static bl_status follow_back(bl_removals *r, bl_stepper *s, const bl_range *range, bool *lost, bl_error *err) {
+  for (size_t i = range->n_steps; i-- > 0 && any_unresolved(r) && !*lost;) {
     r->ordinal = (uint32_t)i;
-    BL_TRY(step_back(r, s, &range->steps[i], err));
+    BL_TRY(step_back(r, s, &range->steps[i], lost, err));
   }
   return BL_OK;
 }
 
 /* Where little is to be read, every step is compared in full: that also notices ids that are there twice on the way. */
-static bool many_rows(const bl_removals *r) {
+static bool many_rows(const bl_removals *r, int64_t full_rows) {
   int64_t rows = 0;
-  for (size_t i = 0; i < r->files->n; i++) rows += r->files->items[i].entry->file.record_count;
-  return rows > FULL_ROWS;
+  for (size_t i = 0; i < r->files->n && rows <= full_rows; i++) rows += r->files->items[i].entry->file.record_count;
+  return rows > full_rows;
 }
 
-bl_status bl_removals_follow(bl_removals *r, bl_stepper *s, const bl_range *range, bl_error *err) {
-  bl_step_sink sink = {on_event, r->n_places ? on_moved : NULL, r};
-  qsort(r->ids, r->n_ids, sizeof *r->ids, compare_ids);
+bl_status bl_removals_follow(bl_removals *r, bl_stepper *s, const bl_range *range, int64_t full_rows, bl_error *err) {
+  bool lost = false;
   r->last = range->n_steps ? (uint32_t)range->n_steps - 1 : 0;
+  if (r->n_ids) qsort(r->ids, r->n_ids, sizeof *r->ids, compare_ids);
   if (r->n_ids + r->n_places == 0) return BL_OK;
-  if (r->n_places == 0 && !s->warned_duplicate && many_rows(r)) return follow_back(r, s, range, err);
-  s->removals_only = true;
-  for (size_t i = 0; i < range->n_steps; i++) {
-    const bl_step *st = &range->steps[i];
-    bool skipped, gap = st->gap || !st->from;
-    bl_str op = bl_snapshot_operation(st->to);
-    r->ordinal = (uint32_t)i;
-    BL_TRY(bl_step_run(s, st->from, st->to, !gap && bl_str_is(op, "replace"), &sink, &skipped, err));
+  if (r->n_places == 0 && !s->warned_duplicate && many_rows(r, full_rows)) {
+    BL_TRY(follow_back(r, s, range, &lost, err));
+    if (!lost) return BL_OK;
+    for (size_t i = 0; i < r->n_ids; i++) r->ids[i].ordinal = 0;
   }
-  return BL_OK;
+  return follow_all(r, s, range, err);
 }
 
 uint32_t bl_removals_ordinal(const bl_removals *r, const bl_event *e, uint32_t i) {
   if (e->before_id != BL_NONE) {
     size_t at = lower(r, e->before_id + i);
-    if (at < r->n_ids && r->ids[at].id == e->before_id + i && r->ids[at].ordinal) return r->ids[at].ordinal - 1;
-    return r->last;
+    bool found = at < r->n_ids && r->ids[at].id == e->before_id + i && r->ids[at].ordinal;
+    return found ? r->ids[at].ordinal - 1 : r->last;
   }
-  int64_t key;
-  if (!known_place(r, e->before_file, e->before_pos + i, &key)) return r->last;
-  const size_t *k = bl_imap_get(r->starts, key);
-  if (!k) return r->last;
-  const by_place *p = &r->places[*k];
-  if (p->now == -1 && p->ordinal) return p->ordinal - 1;
-  return p->updated ? p->updated - 1 : r->last;
+  const size_t *k = bl_imap_get(r->starts, key_of(r->number[e->before_file], e->before_pos + i));
+  const by_place *p = k ? &r->places[*k] : NULL;
+  if (p && p->now == AWAY) return p->ordinal - 1;
+  return p && p->updated ? p->updated - 1 : r->last;
 }

@@ -26,32 +26,42 @@ bl_status bl_job_new(bl_table *t, bl_job **out, bl_error *err) {
 
 /* ---- names ---- */
 
-static bl_status add_special(bl_job *j, bl_special s, bl_error *err) {
+/* Behind the table columns so far, once. */
+static void add_special(bl_job *j, bl_special s) {
   for (size_t i = 0; i < j->n_specials; i++)
-    if (j->specials[i] == s) return BL_OK;
-  if (!j->specials && !(j->specials = bl_arena_calloc(j->arena, 32, sizeof *j->specials))) return bl_nomem(err);
+    if (j->specials[i] == s) return;
+  j->special_at[j->n_specials] = (uint32_t)j->columns.wanted.n_fields;
   j->specials[j->n_specials++] = s;
+}
+
+static const bl_special standing[] = {BL_S_ROW_ID, BL_S_LAST_UPDATED, BL_S_CHANGE_TYPE, BL_S_ORDINAL, BL_S_COMMIT};
+static const bl_special of_history[] = {BL_S_COMMIT_TIMESTAMP, BL_S_OPERATION, BL_S_ENGINE};
+
+static bool is_last(bl_special s, bool history) {
+  bool last = s <= BL_S_COMMIT;
+  for (size_t i = 0; history && i < BL_LEN(of_history); i++) last = last || of_history[i] == s;
+  return last;
+}
+
+static bl_status choose_name(bl_job *j, const bl_schema *schema, const char *text, bool history, bl_error *err) {
+  bl_str name = bl_str_of(text), bare = name;
+  bool meta = bl_str_starts(name, BL_STR("meta."));
+  if (schema && bl_schema_find_name(schema, name)) return bl_columns_add_name(&j->columns, name, err);
+  if (meta) bare = (bl_str){name.p + 5, name.n - 5};
+  int special = bl_special_find(bare);
+  if (special < 0 || (special > BL_S_POS && !(history && is_last((bl_special)special, true))))
+    return bl_fail(err, BL_USAGE, "column: %s: there is no such column in the schema of the range's end", text);
+  if (!is_last((bl_special)special, history)) add_special(j, (bl_special)special);
   return BL_OK;
 }
 
-/* Table columns by name, the standing columns, then what else was asked for. extra: how many of bl_special may be asked
- * for. */
 bl_status bl_job_columns(bl_job *j, bl_table *t, const bl_schema *schema, const char *const *names, size_t n,
-                         bl_error *err) {
+                         bool history, bl_error *err) {
   bl_columns_init(&j->columns, j->arena, t->metadata, schema);
   if (!names && schema) BL_TRY(bl_columns_add_all(&j->columns, err));
-  for (bl_special s = BL_S_ROW_ID; s <= BL_S_COMMIT; s++) BL_TRY(add_special(j, s, err));
-  for (size_t i = 0; names && i < n; i++) {
-    bl_str name = bl_str_of(names[i]), bare = name;
-    bool meta = bl_str_starts(name, BL_STR("meta."));
-    if (meta) bare = (bl_str){name.p + 5, name.n - 5};
-    int special = bl_special_find(bare);
-    bool user = !meta && schema && bl_schema_find_name(schema, name);
-    if (special >= 0 && special <= BL_S_POS && !user) BL_TRY(add_special(j, (bl_special)special, err));
-    else if (user) BL_TRY(bl_columns_add_name(&j->columns, name, err));
-    else
-      return bl_fail(err, BL_USAGE, "column: %s: there is no such column in the schema of the range's end", names[i]);
-  }
+  for (size_t i = 0; names && i < n; i++) BL_TRY(choose_name(j, schema, names[i], history, err));
+  for (size_t i = 0; i < BL_LEN(standing); i++) add_special(j, standing[i]);
+  for (size_t i = 0; history && i < BL_LEN(of_history); i++) add_special(j, of_history[i]);
   return BL_OK;
 }
 
@@ -113,7 +123,7 @@ static bl_status prepare_changes(bl_job *j, bl_table *t, const bl_changes_option
                         .fail_on_broken = o->on_broken_identity == BL_BROKEN_FAIL};
   const bl_schema *schema;
   BL_TRY(bl_job_schema(t, &fo.range, &schema, err));
-  BL_TRY(bl_job_columns(j, t, schema, o->columns, o->n_columns, err));
+  BL_TRY(bl_job_columns(j, t, schema, o->columns, o->n_columns, false, err));
   BL_TRY(ids_of(j, schema, "--key", o->key, o->n_key, false, &j->key_ids, &j->n_key, err));
   BL_TRY(ids_of(j, schema, "--changed", o->changed, o->n_changed, true, &j->changed_ids, &j->n_changed, err));
   BL_TRY(bl_job_where(j, schema, o->where, err));
@@ -123,6 +133,7 @@ static bl_status prepare_changes(bl_job *j, bl_table *t, const bl_changes_option
   if (!j->feed.range.schema) j->feed.range.schema = schema;
   bl_emit_options eo = {.columns = &j->columns.wanted,
                         .specials = j->specials,
+                        .special_at = j->special_at,
                         .n_specials = j->n_specials,
                         .where = j->where,
                         .key_ids = j->key_ids,
@@ -154,9 +165,11 @@ bl_status bl_changes_found(const struct ArrowArrayStream *stream) {
 
 /* ---- history (C17) ---- */
 
+/* Of a predicate's two runs the first one gives the warnings. */
 static bl_status history_feed(bl_job *j, bl_table *t, const bl_history_options *o, bool only, bl_error *err) {
   bl_feed_options fo = {.range = {.from = o->from, .to = o->to, .ref = o->ref}, .by_row = true};
   if (only) fo.only = &j->only;
+  fo.quiet = only && o->where;
   fo.nulls = o->where != NULL;
   return bl_feed_run(&j->feed, t, &fo, err);
 }
@@ -188,6 +201,7 @@ static bl_status collect_ids(bl_job *j, id_list *out, bl_error *err) {
 static bl_status find_rows(bl_job *j, bl_table *t, const bl_history_options *o, const bl_schema *schema,
                            bl_error *err) {
   static const bl_special id[] = {BL_S_ROW_ID};
+  static const uint32_t at[] = {0};
   static const bl_type none = {.kind = BL_STRUCT};
   bl_job *first;
   id_list found = {0};
@@ -196,7 +210,8 @@ static bl_status find_rows(bl_job *j, bl_table *t, const bl_history_options *o, 
   BL_GO(bl_job_where(first, schema, o->where, err));
   BL_GO(history_feed(first, t, o, false, err));
   if (!first->feed.range.schema) first->feed.range.schema = schema;
-  bl_emit_options eo = {.columns = &none, .specials = id, .n_specials = 1, .where = first->where, .no_before = true};
+  bl_emit_options eo = {
+      .columns = &none, .specials = id, .special_at = at, .n_specials = 1, .where = first->where, .no_before = true};
   BL_GO(bl_emitter_new(&first->feed, &eo, &first->emitter, err));
   BL_GO(collect_ids(first, &found, err));
   BL_GO(bl_idset_init(&j->only, j->ctx, found.ids, found.n, err));
@@ -210,10 +225,7 @@ static bl_status prepare_history(bl_job *j, bl_table *t, const bl_history_option
   bl_range_options ro = {.from = o->from, .to = o->to, .ref = o->ref};
   const bl_schema *schema;
   BL_TRY(bl_job_schema(t, &ro, &schema, err));
-  BL_TRY(bl_job_columns(j, t, schema, o->columns, o->n_columns, err));
-  BL_TRY(add_special(j, BL_S_COMMIT_TIMESTAMP, err));
-  BL_TRY(add_special(j, BL_S_OPERATION, err));
-  BL_TRY(add_special(j, BL_S_ENGINE, err));
+  BL_TRY(bl_job_columns(j, t, schema, o->columns, o->n_columns, true, err));
   BL_TRY(bl_job_where(j, schema, o->where, err));
   if (o->where) BL_TRY(find_rows(j, t, o, schema, err));
   else BL_TRY(bl_idset_init(&j->only, j->ctx, o->row_ids, o->n_row_ids, err));
@@ -221,6 +233,7 @@ static bl_status prepare_history(bl_job *j, bl_table *t, const bl_history_option
   if (!j->feed.range.schema) j->feed.range.schema = schema;
   bl_emit_options eo = {.columns = &j->columns.wanted,
                         .specials = j->specials,
+                        .special_at = j->special_at,
                         .n_specials = j->n_specials,
                         .where = j->where,
                         .no_before = true,

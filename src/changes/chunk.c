@@ -15,6 +15,7 @@ static bl_event cut_front(bl_event *e, uint32_t n) {
   bl_event front = *e;
   front.len = n;
   e->len -= n;
+  if (e->len == 0) return front;
   e->before_pos += n;
   e->after_pos += n;
   if (e->before_id != BL_NONE) e->before_id += n;
@@ -29,21 +30,53 @@ static bl_status add_event(bl_chunk *c, const bl_event *e, bl_error *err) {
   return BL_OK;
 }
 
-bl_status bl_chunk_take(bl_feed *f, bl_event *pending, int64_t max_images, bl_chunk *out, bl_error *err) {
+static bl_status put_back(bl_ctx *ctx, bl_backlog *back, const bl_event *e, bl_error *err) {
+  BL_TRY(bl_grow(ctx, &back->items, &back->cap, back->n, sizeof *back->items, err));
+  back->items[back->n++] = *e;
+  return BL_OK;
+}
+
+static bl_status next_event(bl_feed *f, bl_backlog *back, bl_event *e, bool *any, bl_error *err) {
+  const void *next;
+  *any = true;
+  if (back->n > 0) {
+    *e = back->items[--back->n];
+    return BL_OK;
+  }
+  BL_TRY(bl_sorter_next(f->events, &next, err));
+  *any = next != NULL;
+  if (next) memcpy(e, next, sizeof *e);
+  return BL_OK;
+}
+
+/* Bytes beside the values: events, and of each image its row, its request and its place. */
+static int64_t bookkeeping(const bl_chunk *c) {
+  enum { OF_IMAGE = sizeof(int64_t) + 2 * sizeof(bl_place) };
+  return (int64_t)c->n_events * (int64_t)sizeof *c->events + c->images * OF_IMAGE;
+}
+
+bl_status bl_chunk_take(bl_feed *f, bl_backlog *back, int64_t max_images, int64_t max_bytes, bl_chunk *out,
+                        bl_error *err) {
   *out = (bl_chunk){.ctx = f->ctx};
-  while (out->images < max_images) {
-    if (pending->len == 0) {
-      const void *next;
-      BL_TRY(bl_sorter_next(f->events, &next, err));
-      if (!next) break;
-      memcpy(pending, next, sizeof *pending);
-    }
-    int64_t room = (max_images - out->images) / (pending->type == BL_UPDATE ? 2 : 1);
+  while (out->images == 0 || (out->images < max_images && bookkeeping(out) < max_bytes)) {
+    bl_event e;
+    bool any;
+    BL_TRY(next_event(f, back, &e, &any, err));
+    if (!any) break;
+    int64_t room = (max_images - out->images) / (e.type == BL_UPDATE ? 2 : 1);
     if (room < 1) room = 1;
-    bl_event front = cut_front(pending, pending->len < room ? pending->len : (uint32_t)room);
+    bl_event front = cut_front(&e, e.len < room ? e.len : (uint32_t)room);
     BL_TRY(add_event(out, &front, err));
+    if (e.len) BL_TRY(put_back(f->ctx, back, &e, err));
   }
   return BL_OK;
+}
+
+bl_status bl_chunk_untake(bl_chunk *c, bl_backlog *back, bl_error *err) {
+  bl_status st = BL_OK;
+  for (size_t i = c->n_events; st == BL_OK && i-- > 0;) st = put_back(c->ctx, back, &c->events[i], err);
+  bl_chunk_dispose(c);
+  return st;
 }
 
 void bl_chunk_dispose(bl_chunk *c) {
@@ -135,10 +168,12 @@ static size_t distinct(bl_chunk *c, const chunk_fetch *f, size_t n_files, bl_pla
 }
 
 static bl_status fetch_places(bl_feed *feed, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
-                              const bl_place *places, size_t n, bl_error *err) {
+                              const bl_place *places, size_t n, int64_t max_bytes, bool *over, bl_error *err) {
   bl_fetched got;
-  BL_TRY(bl_fetch(&feed->reading, &feed->files, wanted, places, n, &got, err));
+  BL_TRY(bl_fetch(&feed->reading, &feed->files, wanted, schema, places, n, max_bytes, &got, over, err));
+  if (*over) return BL_OK;
   bl_status st = BL_OK;
+  c->bytes = got.bytes;
   if (got.n == 1) bl_array_move(&got.batches[0], &c->values);
   else st = bl_arrow_concat(got.batches, got.n, schema, &c->values, err);
   bl_fetched_dispose(&got);
@@ -146,7 +181,7 @@ static bl_status fetch_places(bl_feed *feed, bl_chunk *c, const bl_type *wanted,
 }
 
 bl_status bl_chunk_fetch(bl_feed *feed, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
-                         bl_error *err) {
+                         int64_t max_bytes, bool *over, bl_error *err) {
   chunk_fetch f = {.ctx = c->ctx};
   size_t n_files = feed->files.n;
   bl_place *places = NULL;
@@ -158,7 +193,7 @@ bl_status bl_chunk_fetch(bl_feed *feed, bl_chunk *c, const bl_type *wanted, cons
   size_t n = distinct(c, &f, n_files, places);
   bl_free(c->ctx, f.requests);
   f.requests = NULL;
-  BL_GO(fetch_places(feed, c, wanted, schema, places, n, err));
+  BL_GO(fetch_places(feed, c, wanted, schema, places, n, max_bytes, over, err));
 done:
   bl_free(c->ctx, f.requests);
   bl_free(c->ctx, f.file_begin);

@@ -19,14 +19,25 @@ typedef struct bl_chunk {
   int64_t images;
   int64_t *row;             /* of each image in output order: its row in `values` */
   struct ArrowArray values; /* struct of the wanted columns; one row a distinct place */
+  int64_t bytes;            /* of them */
 } bl_chunk;
 
-/* Takes events of the feed until `max_images`; *pending holds the rest of a run that was cut (len 0 = none). n_events 0
- * at the end. */
-bl_status bl_chunk_take(bl_feed *f, bl_event *pending, int64_t max_images, bl_chunk *out, bl_error *err) BL_CHECKED;
-/* Fetch the values of all images. wanted with its Arrow schema. */
+/* Events that were taken from the feed and are still to be given: the last one first. */
+typedef struct bl_backlog {
+  bl_event *items;
+  size_t n, cap;
+} bl_backlog;
+
+/* Takes events from the backlog, then from the feed, until there are max_images or their bookkeeping takes max_bytes;
+ * of a run that was cut the rest goes back to the backlog. n_events 0 at the end. */
+bl_status bl_chunk_take(bl_feed *f, bl_backlog *back, int64_t max_images, int64_t max_bytes, bl_chunk *out,
+                        bl_error *err) BL_CHECKED;
+/* Puts all events back; the chunk is empty then. */
+bl_status bl_chunk_untake(bl_chunk *c, bl_backlog *back, bl_error *err) BL_CHECKED;
+/* Fetch the values of all images. wanted with its Arrow schema. *over: they take more than max_bytes; there are none
+ * then. */
 bl_status bl_chunk_fetch(bl_feed *f, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
-                         bl_error *err) BL_CHECKED;
+                         int64_t max_bytes, bool *over, bl_error *err) BL_CHECKED;
 void bl_chunk_dispose(bl_chunk *c);
 
 #endif

@@ -8,7 +8,7 @@
 #include "edge/arrow/arrow_edge.h"
 #include "rows/stream.h"
 
-enum { SLICE = 65536 };
+enum { SLICE = 65536, LEAST_SLICE = 64 };
 
 /* ---- set-up ---- */
 
@@ -83,16 +83,20 @@ static int64_t row_width(const bl_type *t) {
   }
 }
 
-/* Images of a chunk, so that its values fit half of the budget; compressed bytes of the files set the floor. */
+static int64_t value_budget(const bl_emitter *e) {
+  return e->ctx->o.memory_budget / 2;
+}
+
+/* Images of the first chunk, so that its values fit their budget; compressed bytes of the files set the floor. */
 static int64_t images_of_chunk(const bl_emitter *e) {
   int64_t rows = 0, bytes = 0, width = row_width(&e->fetch.wanted) + 16;
   for (size_t i = 0; i < e->feed->files.n; i++) {
-    rows += e->feed->files.items[i].entry->file.record_count;
-    bytes += e->feed->files.items[i].entry->file.file_size;
+    const bl_data_file *f = &e->feed->files.items[i].entry->file;
+    if (!bl_add64(rows, f->record_count, &rows) || !bl_add64(bytes, f->file_size, &bytes)) return SLICE;
   }
-  if (rows > 0 && bytes / rows * 2 > width) width = bytes / rows * 2;
-  int64_t n = e->ctx->o.memory_budget / 2 / width;
-  return n < SLICE ? SLICE : n;
+  if (rows > 0 && bytes / rows > width / 2) width = bytes / rows > INT64_MAX / 2 ? INT64_MAX : bytes / rows * 2;
+  int64_t n = value_budget(e) / width;
+  return n < LEAST_SLICE ? LEAST_SLICE : n;
 }
 
 bl_status bl_emitter_new(bl_feed *feed, const bl_emit_options *o, bl_emitter **out, bl_error *err) {
@@ -108,7 +112,7 @@ bl_status bl_emitter_new(bl_feed *feed, const bl_emit_options *o, bl_emitter **o
   BL_GO(bl_aschema_of_struct(e->ctx, &e->fetch.wanted, &e->fetch_schema, err));
   BL_GO(bl_view_new(e->ctx, &e->fetch_schema, &e->view, err));
   BL_GO(bl_emitter_schema(e, &e->schema, err));
-  e->chunk_images = images_of_chunk(e);
+  e->most_images = images_of_chunk(e);
   *out = e;
 done:
   if (st != BL_OK) bl_emitter_free(e);
@@ -122,21 +126,36 @@ void bl_emitter_free(bl_emitter *e) {
   bl_view_free(e->view);
   bl_aschema_release(&e->fetch_schema);
   bl_aschema_release(&e->schema);
+  for (size_t i = 0; i < BL_N_SPECIALS; i++) bl_aschema_release(&e->special_schema[i]);
+  bl_free(e->ctx, e->backlog.items);
   bl_arena_free(e->arena);
   bl_free(e->ctx, e);
 }
 
-bl_status bl_emitter_schema(const bl_emitter *e, struct ArrowSchema *out, bl_error *err) {
+/* Where table column i, and special column i, stand in the output. */
+static size_t place_of_column(const bl_emitter *e, size_t i) {
+  size_t k = 0;
+  while (k < e->o.n_specials && e->o.special_at[k] <= i) k++;
+  return i + k;
+}
+static size_t place_of_special(const bl_emitter *e, size_t i) {
+  return e->o.special_at[i] + i;
+}
+
+bl_status bl_emitter_schema(bl_emitter *e, struct ArrowSchema *out, bl_error *err) {
   size_t n = e->o.columns->n_fields;
   BL_TRY(bl_aschema_new(e->ctx, "+s", BL_STR(""), false, (int64_t)(n + e->o.n_specials), out, err));
   bl_status st = BL_OK;
   for (size_t i = 0; st == BL_OK && i < n; i++) {
     bl_field f = e->o.columns->fields[i];
     if (e->o.after_images && !is_key(e, &f)) f.required = false;
-    st = bl_aschema_of_field(e->ctx, &f, out->children[i], err);
+    st = bl_aschema_of_field(e->ctx, &f, out->children[place_of_column(e, i)], err);
   }
-  for (size_t i = 0; st == BL_OK && i < e->o.n_specials; i++)
-    st = bl_special_schema(e, e->o.specials[i], out->children[n + i], err);
+  for (size_t i = 0; st == BL_OK && i < e->o.n_specials; i++) {
+    const struct ArrowSchema *s;
+    st = bl_special_schema(e, e->o.specials[i], &s, err);
+    if (st == BL_OK) st = bl_aschema_copy(e->ctx, s, out->children[place_of_special(e, i)], err);
+  }
   if (st != BL_OK) bl_aschema_release(out);
   return st;
 }
@@ -167,7 +186,7 @@ static bl_status next_images(bl_emitter *e, bl_slice *s, bl_error *err) {
   s->images = bl_alloc(e->ctx, SLICE + 2, sizeof *s->images);
   if (!s->images) return bl_nomem(err);
   s->begin = e->next_image;
-  while (e->next_event < e->chunk.n_events && s->n + 1 < SLICE) {
+  while (e->next_event < e->chunk.n_events && s->n + 1 < e->slice_images) {
     const bl_event *ev = &e->chunk.events[e->next_event];
     bl_image im = {.event = (uint32_t)e->next_event, .step = e->next_step};
     if (ev->before_file != BL_NO_FILE) s->images[s->n++] = im;
@@ -319,22 +338,43 @@ static bl_status put_together(bl_emitter *e, bl_slice *s, struct ArrowArray *out
   BL_TRY(bl_array_new(e->ctx, s->n, 1, (int64_t)(n + e->o.n_specials), out, err));
   bl_status st = BL_OK;
   for (size_t i = 0; st == BL_OK && i < e->o.n_specials; i++)
-    st = bl_special_column(e, s, e->o.specials[i], out->children[n + i], err);
+    st = bl_special_column(e, s, e->o.specials[i], out->children[place_of_special(e, i)], err);
   for (size_t i = 0; st == BL_OK && i < n; i++)
-    st = table_column(e, s, &e->o.columns->fields[i], out->children[i], err);
+    st = table_column(e, s, &e->o.columns->fields[i], out->children[place_of_column(e, i)], err);
   if (st != BL_OK) bl_array_release(out);
   return st;
+}
+
+/* By what the chunk's values took: how many images the next one, and a slice of this one, may have. */
+static void learn_width(bl_emitter *e) {
+  int64_t width = e->chunk.images ? e->chunk.bytes / e->chunk.images + 1 : 1;
+  int64_t chunk = value_budget(e) / width * 3 / 4, slice = value_budget(e) / 8 / width;
+  if (e->chunk.bytes && chunk < e->most_images) e->most_images = chunk < 1 ? 1 : chunk;
+  e->slice_images = slice > SLICE ? SLICE : slice < LEAST_SLICE ? LEAST_SLICE : slice;
+}
+
+/* Fetches the values of ever fewer images until they fit; those of one event are taken as they are. */
+static bl_status fetch_chunk(bl_emitter *e, bl_error *err) {
+  bool over = true;
+  for (int64_t n = e->most_images; over; n = e->chunk.images / 2) {
+    if (e->chunk.n_events) BL_TRY(bl_chunk_untake(&e->chunk, &e->backlog, err));
+    BL_TRY(bl_chunk_take(e->feed, &e->backlog, n, e->ctx->o.memory_budget / 2, &e->chunk, err));
+    if (e->chunk.n_events == 0 || e->fetch.wanted.n_fields == 0) return BL_OK;
+    bool last = e->chunk.images <= 2;
+    BL_TRY(bl_chunk_fetch(e->feed, &e->chunk, &e->fetch.wanted, &e->fetch_schema, last ? INT64_MAX : value_budget(e),
+                          &over, err));
+  }
+  return BL_OK;
 }
 
 static bl_status next_chunk(bl_emitter *e, bl_error *err) {
   bl_chunk_dispose(&e->chunk);
   e->next_event = e->next_step = 0;
   e->next_image = 0;
-  BL_TRY(bl_chunk_take(e->feed, &e->pending, e->chunk_images, &e->chunk, err));
-  if (e->chunk.n_events == 0) return BL_OK;
+  BL_TRY(fetch_chunk(e, err));
+  learn_width(e);
   e->images_done += e->chunk.images;
-  BL_TRY(bl_progress(e->ctx, "reading rows", e->images_done, e->feed->rows, err));
-  return e->fetch.wanted.n_fields ? bl_chunk_fetch(e->feed, &e->chunk, &e->fetch.wanted, &e->fetch_schema, err) : BL_OK;
+  return e->chunk.n_events ? bl_progress(e->ctx, "reading rows", e->images_done, e->feed->rows, err) : BL_OK;
 }
 
 static bl_status do_slice(bl_emitter *e, bl_slice *s, struct ArrowArray *out, bl_error *err) {

@@ -20,12 +20,14 @@ typedef enum bl_special {
   BL_S_FILE,
   BL_S_POS,
   BL_S_OPERATION,
-  BL_S_ENGINE
+  BL_S_ENGINE,
+  BL_N_SPECIALS
 } bl_special;
 
 typedef struct bl_emit_options {
-  const bl_type *columns;     /* table columns of the output (may be pruned), of the range's schema */
-  const bl_special *specials; /* behind them */
+  const bl_type *columns; /* table columns of the output (may be pruned), of the range's schema */
+  const bl_special *specials;
+  const uint32_t *special_at; /* ascending: how many table columns stand before it */
   size_t n_specials;
   const bl_expr *where;   /* bound to the range's schema and bl_changes_meta_schema; NULL = all */
   const int32_t *key_ids; /* C16: columns that a DELETE keeps */
@@ -42,7 +44,7 @@ typedef struct bl_emitter bl_emitter;
 /* feed has run and outlives the emitter; so does what the options point to. */
 bl_status bl_emitter_new(bl_feed *feed, const bl_emit_options *o, bl_emitter **out, bl_error *err) BL_CHECKED;
 void bl_emitter_free(bl_emitter *e); /* NULL allowed */
-bl_status bl_emitter_schema(const bl_emitter *e, struct ArrowSchema *out, bl_error *err) BL_CHECKED;
+bl_status bl_emitter_schema(bl_emitter *e, struct ArrowSchema *out, bl_error *err) BL_CHECKED;
 /* Next batch, at most 65,536 rows; out->release NULL at the end. */
 bl_status bl_emitter_next(bl_emitter *e, struct ArrowArray *out, bl_error *err) BL_CHECKED;
 /* The name of a special column ("_change_type"), and back; -1 where there is none. */

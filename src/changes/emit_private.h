@@ -15,10 +15,14 @@ struct bl_emitter {
   bl_columns fetch, filter;
   bl_predicate *predicate;
   struct ArrowSchema fetch_schema, schema;
-  bl_view *view; /* of fetch_schema */
-  int64_t chunk_images, images_done;
+  bl_view *view;                                    /* of fetch_schema */
+  struct ArrowSchema special_schema[BL_N_SPECIALS]; /* made when first asked for */
+  bl_str *engines;                                  /* of the snapshots of the range, by ordinal; likewise */
+  int64_t most_images;                              /* of a chunk, by what is known of its rows' width */
+  int64_t slice_images;
+  int64_t images_done;
   bl_chunk chunk;
-  bl_event pending;
+  bl_backlog backlog;
   size_t next_event; /* of the chunk */
   uint32_t next_step;
   int64_t next_image;
@@ -35,7 +39,8 @@ typedef struct bl_slice {
 
 /* Which special column a field of bl_changes_meta_schema is; -1 for a table's. */
 int bl_special_of_field(const bl_field *f);
-bl_status bl_special_schema(const bl_emitter *e, bl_special s, struct ArrowSchema *out, bl_error *err) BL_CHECKED;
+/* Borrowed from the emitter. */
+bl_status bl_special_schema(bl_emitter *e, bl_special s, const struct ArrowSchema **out, bl_error *err) BL_CHECKED;
 bl_status bl_special_column(bl_emitter *e, const bl_slice *s, bl_special what, struct ArrowArray *out,
                             bl_error *err) BL_CHECKED;
 /* A column of type `from` as the pruned type `to` (the same where nothing was pruned). lend: in stays whole, out

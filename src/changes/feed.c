@@ -33,15 +33,14 @@ static bl_str writer_of(const bl_snapshot *s) {
 /* Once a writer and kind. */
 static bl_status broken(feeding *x, const bl_snapshot *s, const char *what, bl_error *err) {
   bl_str writer = writer_of(s);
-  bl_str line = bl_arena_printf(x->f->arena, "changes: identity broken: %s (written by %.*s, first in snapshot %lld)",
-                                what, BL_STR_ARG(writer), s ? (long long)s->id : 0);
-  if (!line.p) return bl_nomem(err);
   if (x->o->fail_on_broken) x->f->found = true;
+  if (x->o->quiet) return BL_OK;
   for (size_t i = 0; i < x->f->n_said; i++)
     if (bl_str_eq(x->f->said[i].writer, writer) && x->f->said[i].what == what) return BL_OK;
   BL_TRY(bl_grow(x->f->ctx, &x->f->said, &x->f->cap_said, x->f->n_said, sizeof *x->f->said, err));
   x->f->said[x->f->n_said++] = (bl_said){writer, what};
-  bl_warn(x->f->ctx, "%s", line.p);
+  bl_warn(x->f->ctx, "changes: identity broken: %s (written by %.*s, first in snapshot %lld)", what, BL_STR_ARG(writer),
+          s ? (long long)s->id : 0);
   return BL_OK;
 }
 
@@ -65,13 +64,14 @@ static bl_status take_event(void *user, const bl_event *e, bl_error *err) {
 }
 
 static bl_status run_step(feeding *x, const bl_step *st, bl_error *err) {
-  bl_step_sink sink = {take_event, NULL, x};
+  bl_step_sink sink = {take_event, NULL, x, false};
   bool skipped, replace = !st->gap && st->from && bl_str_is(bl_snapshot_operation(st->to), "replace");
   x->step = st;
   x->step_events = 0;
   BL_TRY(bl_step_run(&x->stepper, st->from, st->to, replace, &sink, &skipped, err));
   if (!replace || x->step_events == 0) return BL_OK;
-  bl_warn(x->f->ctx, "changes: snapshot %lld calls itself a replace, but rows changed in it", (long long)st->to->id);
+  if (!x->o->quiet)
+    bl_warn(x->f->ctx, "changes: snapshot %lld calls itself a replace, but rows changed in it", (long long)st->to->id);
   if (x->o->check_replace) x->f->found = true;
   return broken(x, st->to, by_replace, err);
 }
@@ -101,15 +101,23 @@ static uint32_t ordinal_of_seq(const bl_range *r, int64_t seq) {
   return gap && lo == 0 ? 0 : last;
 }
 
-static bl_status want_removals(bl_spool *in, bl_removals *r, bl_error *err) {
+/* Takes in DELETEs of `in` from event *at on, until they are `limit` bytes; *at moves behind the last event seen. */
+static bl_status want_removals(bl_spool *in, int64_t *at, int64_t limit, bl_removals *r, bl_error *err) {
   bl_event events[128];
   size_t n;
-  for (int64_t at = 0;; at += (int64_t)n) {
-    BL_TRY(bl_spool_read(in, at, events, BL_LEN(events), &n, err));
-    if (n == 0) return BL_OK;
-    for (size_t i = 0; i < n; i++)
+  do {
+    BL_TRY(bl_spool_read(in, *at, events, BL_LEN(events), &n, err));
+    for (size_t i = 0; i < n; i++, ++*at) {
+      if (bl_removals_bytes(r) >= limit) return BL_OK;
       if (events[i].type == BL_DELETE) BL_TRY(bl_removals_want(r, &events[i], err));
-  }
+    }
+  } while (n);
+  return BL_OK;
+}
+
+static bl_status put_one(feeding *x, const bl_event *e, bl_error *err) {
+  if (e->basis == BL_BASIS_EQUALITY_DELETE) BL_TRY(broken(x, bl_feed_commit(x->f, e->ordinal), by_equality, err));
+  return bl_spool_add(x->out, e, err);
 }
 
 /* A DELETE run is cut where its rows were removed by different snapshots. */
@@ -122,54 +130,79 @@ static bl_status put_deleted(feeding *x, const bl_removals *r, const bl_event *e
     uint32_t n = 1;
     while (i + n < e->len && bl_removals_ordinal(r, e, i + n) == part.ordinal) n++;
     part.len = n;
-    BL_TRY(bl_spool_add(x->out, &part, err));
+    BL_TRY(put_one(x, &part, err));
     i += n;
   }
   return BL_OK;
 }
 
-static bl_status put_attributed(feeding *x, bl_spool *in, const bl_removals *r, bl_error *err) {
+/* Events [at, end). r NULL: outside a common ancestry. */
+static bl_status put_attributed(feeding *x, bl_spool *in, int64_t at, int64_t end, const bl_removals *r,
+                                bl_error *err) {
   bl_event events[128];
   size_t n;
-  for (int64_t at = 0;; at += (int64_t)n) {
-    BL_TRY(bl_spool_read(in, at, events, BL_LEN(events), &n, err));
-    if (n == 0) return BL_OK;
+  for (; at < end; at += (int64_t)n) {
+    size_t most = end - at < (int64_t)BL_LEN(events) ? (size_t)(end - at) : BL_LEN(events);
+    BL_TRY(bl_spool_read(in, at, events, most, &n, err));
     for (size_t i = 0; i < n; i++) {
       bl_event *e = &events[i];
-      if (e->type == BL_DELETE && x->f->range.related) {
-        BL_TRY(put_deleted(x, r, e, err));
-        continue;
-      }
-      e->ordinal = e->type == BL_DELETE ? 0 : ordinal_of_seq(&x->f->range, e->after_seq);
-      BL_TRY(bl_spool_add(x->out, e, err));
+      bool deleted = e->type == BL_DELETE;
+      e->ordinal = !r || deleted ? 0 : ordinal_of_seq(&x->f->range, e->after_seq);
+      BL_TRY(r && deleted ? put_deleted(x, r, e, err) : put_one(x, e, err));
     }
   }
+  return BL_OK;
 }
 
-static bl_status attribute(feeding *x, bl_spool *in, bl_error *err) {
+/* The next events, as many as may be followed at once. */
+static bl_status attribute_lot(feeding *x, bl_spool *in, int64_t *at, bl_error *err) {
   bl_removals *r;
+  bl_stepper s = x->stepper;
+  int64_t begin = *at;
+  size_t n_files = x->f->files.n;
+  s.check_replace = false;
   BL_TRY(bl_removals_new(x->f->ctx, &x->f->files, &r, err));
-  bl_status st = BL_OK;
-  if (x->f->range.related) {
-    st = want_removals(in, r, err);
-    bl_stepper s = x->stepper;
-    s.check_replace = false;
-    if (st == BL_OK) st = bl_removals_follow(r, &s, &x->f->range, err);
-  }
-  if (st == BL_OK) st = put_attributed(x, in, r, err);
+  bl_status st = want_removals(in, at, x->f->ctx->o.memory_budget / 2, r, err);
+  if (st == BL_OK) st = bl_removals_follow(r, &s, &x->f->range, x->o->full_rows ? x->o->full_rows : BL_FULL_ROWS, err);
+  x->f->files.n = n_files; /* nothing refers to what the walk added */
+  x->stepper.warned_duplicate = s.warned_duplicate;
+  x->stepper.warned_branches = s.warned_branches;
+  if (st == BL_OK) st = put_attributed(x, in, begin, *at, r, err);
   bl_removals_free(r);
   return st;
 }
 
+static bl_status attribute(feeding *x, bl_spool *in, bl_error *err) {
+  int64_t at = 0, n = bl_spool_count(in);
+  if (!x->f->range.related) return put_attributed(x, in, 0, n, NULL, err);
+  while (at < n) BL_TRY(attribute_lot(x, in, &at, err));
+  return BL_OK;
+}
+
+/* Runs are cut: the rows of an event are followed together. */
+static bl_status take_net_event(void *user, const bl_event *e, bl_error *err) {
+  enum { MOST = 1 << 16 };
+  feeding *x = user;
+  bl_event part = *e;
+  for (uint32_t left = e->len; left > 0;) {
+    part.len = e->type == BL_DELETE && left > MOST ? MOST : left;
+    BL_TRY(bl_spool_add(x->out, &part, err));
+    left -= part.len;
+    part.before_pos += part.len;
+    if (part.before_id != BL_NONE) part.before_id += part.len;
+  }
+  return BL_OK;
+}
+
 static bl_status run_net(feeding *x, bl_error *err) {
-  bl_step_sink sink = {take_event, NULL, x};
+  bl_step_sink sink = {take_net_event, NULL, x, false};
   bl_spool *found = NULL, *out = x->out;
   bool skipped;
   const bl_range *r = &x->f->range;
   if (r->from == r->to || !r->to) return BL_OK;
-  bl_status st = bl_spool_new(x->f->ctx, sizeof(bl_event), x->f->ctx->o.memory_budget / 8, &found, err);
+  BL_TRY(bl_spool_new(x->f->ctx, sizeof(bl_event), x->f->ctx->o.memory_budget / 8, &found, err));
   x->out = found;
-  if (st == BL_OK) st = bl_step_run(&x->stepper, r->from, r->to, false, &sink, &skipped, err);
+  bl_status st = bl_step_run(&x->stepper, r->from, r->to, false, &sink, &skipped, err);
   x->out = out;
   if (st == BL_OK) st = attribute(x, found, err);
   bl_spool_free(found);
@@ -200,8 +233,9 @@ static bl_status pair_keys(feeding *x, bl_spool **events, bl_error *err) {
   bl_columns_init(&c, x->f->arena, x->f->t->metadata, x->f->range.schema);
   for (size_t i = 0; i < x->o->n_key; i++) BL_TRY(bl_columns_add_id(&c, x->o->key_ids[i], err));
   BL_TRY(bl_spool_new(x->f->ctx, sizeof(bl_event), x->f->ctx->o.memory_budget / 8, &out, err));
-  bl_status st = bl_pair_by_key(x->f->ctx, &x->f->reading, &x->f->files, &c.wanted, x->f->net, *events, out, &pairs,
-                                &not_unique, err);
+  bl_pair_options o = {.env = &x->f->reading, .files = &x->f->files, .wanted = &c.wanted, .net = x->f->net};
+  o.gap = !x->f->net && x->f->range.n_steps && x->f->range.steps[0].gap;
+  bl_status st = bl_pair_by_key(&o, *events, out, &pairs, &not_unique, err);
   if (st != BL_OK) {
     bl_spool_free(out);
     return st;
@@ -235,6 +269,10 @@ static int row_order(const bl_event *x, const bl_event *y, const uint32_t *rank)
   return (pos_of(x) > pos_of(y)) - (pos_of(x) < pos_of(y));
 }
 
+static int turn_of(const bl_event *e) {
+  return e->type == BL_DELETE ? 0 : e->type == BL_UPDATE ? 1 : 2;
+}
+
 static int output_order(const void *a, const void *b, void *user) {
   const bl_event *x = a, *y = b;
   const uint32_t *rank = user;
@@ -247,7 +285,8 @@ static int output_order(const void *a, const void *b, void *user) {
   uint32_t f = rank[file_of(x)], g = rank[file_of(y)];
   if (f != g) return f < g ? -1 : 1;
   if (pos_of(x) != pos_of(y)) return pos_of(x) < pos_of(y) ? -1 : 1;
-  return (x->type > y->type) - (x->type < y->type);
+  if (x->type != y->type) return turn_of(x) - turn_of(y); /* a path that was added again */
+  return (file_of(x) > file_of(y)) - (file_of(x) < file_of(y));
 }
 
 static int history_order(const void *a, const void *b, void *user) {
@@ -273,7 +312,7 @@ static bl_status put_in_order(feeding *x, bl_spool *in, bl_error *err) {
   bl_event events[128];
   size_t n;
   bl_feed *f = x->f;
-  BL_TRY(bl_files_rank(&f->files, err));
+  BL_TRY(bl_files_rank(&f->files, 0, err));
   BL_TRY(bl_sorter_new(f->ctx, sizeof(bl_event), f->ctx->o.memory_budget / 6,
                        x->o->by_row ? history_order : output_order, f->files.rank, &f->events, err));
   for (int64_t at = 0;; at += (int64_t)n) {
@@ -313,14 +352,20 @@ static bl_status begin(feeding *x, bl_table *t, const bl_feed_options *o, bl_err
                             .files = &f->files,
                             .only = o->only,
                             .nulls = o->nulls,
-                            .check_replace = o->check_replace};
+                            .check_replace = o->check_replace,
+                            .probe_rows = o->probe_rows ? o->probe_rows : BL_PROBE_ROWS,
+                            .warned_duplicate = o->quiet,
+                            .warned_branches = o->quiet};
+  f->files.warned_rows = o->quiet;
   return BL_OK;
 }
 
 bl_status bl_feed_run(bl_feed *f, bl_table *t, const bl_feed_options *o, bl_error *err) {
   feeding x = {.f = f};
+  bl_range_options ro = o->range;
+  ro.quiet = ro.quiet || o->quiet;
   BL_TRY(begin(&x, t, o, err));
-  BL_TRY(bl_range_resolve(t, &o->range, f->arena, &f->range, err));
+  BL_TRY(bl_range_resolve(t, &ro, f->arena, &f->range, err));
   BL_TRY(bl_differ_new(t, &f->differ, err));
   x.stepper.differ = f->differ;
   x.stepper.schema = f->range.schema;

@@ -167,20 +167,30 @@ typedef struct piece {
 
 typedef struct keeper {
   bl_ctx *ctx;
+  const struct ArrowSchema *schema;
   pthread_mutex_t lock;
   piece *pieces;
   size_t n, cap;
+  int64_t bytes, max_bytes;
+  bool over;
 } keeper;
+
+static bl_status keep_piece(keeper *k, struct ArrowArray *batch, size_t first, bl_error *err) {
+  k->bytes += bl_array_bytes(k->schema, batch);
+  k->over = k->over || k->bytes > k->max_bytes;
+  if (k->over) return bl_fail(err, BL_CANCELLED, "too many bytes at once");
+  BL_TRY(bl_grow(k->ctx, &k->pieces, &k->cap, k->n, sizeof *k->pieces, err));
+  bl_array_move(batch, &k->pieces[k->n].batch);
+  k->pieces[k->n++].first = first;
+  return BL_OK;
+}
 
 static bl_status keep_batch(void *user, struct ArrowArray *batch, size_t first, bl_error *err) {
   keeper *k = user;
   pthread_mutex_lock(&k->lock);
-  bl_status st = bl_grow(k->ctx, &k->pieces, &k->cap, k->n, sizeof *k->pieces, err);
-  if (st == BL_OK) {
-    bl_array_move(batch, &k->pieces[k->n].batch);
-    k->pieces[k->n++].first = first;
-  } else bl_array_release(batch);
+  bl_status st = keep_piece(k, batch, first, err);
   pthread_mutex_unlock(&k->lock);
+  bl_array_release(batch);
   return st;
 }
 
@@ -190,25 +200,27 @@ static int by_first(const void *a, const void *b) {
 }
 
 static bl_status take_over(keeper *k, bl_fetched *out, bl_error *err) {
-  qsort(k->pieces, k->n, sizeof *k->pieces, by_first);
+  if (k->n) qsort(k->pieces, k->n, sizeof *k->pieces, by_first);
   out->batches = bl_calloc(k->ctx, k->n + 1, sizeof *out->batches);
-  out->rows_before = bl_calloc(k->ctx, k->n + 1, sizeof *out->rows_before);
-  if (!out->batches || !out->rows_before) return bl_nomem(err);
-  for (size_t i = 0; i < k->n; i++) {
-    bl_array_move(&k->pieces[i].batch, &out->batches[i]);
-    out->rows_before[i + 1] = out->rows_before[i] + out->batches[i].length;
-  }
+  if (!out->batches) return bl_nomem(err);
+  for (size_t i = 0; i < k->n; i++) bl_array_move(&k->pieces[i].batch, &out->batches[i]);
   out->n = k->n;
+  out->bytes = k->bytes;
   k->n = 0;
   return BL_OK;
 }
 
-bl_status bl_fetch(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places,
-                   size_t n, bl_fetched *out, bl_error *err) {
-  keeper k = {.ctx = env->t->ctx, .lock = PTHREAD_MUTEX_INITIALIZER};
+bl_status bl_fetch(const bl_reading *env, const bl_files *files, const bl_type *wanted,
+                   const struct ArrowSchema *schema, const bl_place *places, size_t n, int64_t max_bytes,
+                   bl_fetched *out, bool *over, bl_error *err) {
+  keeper k = {.ctx = env->t->ctx, .schema = schema, .lock = PTHREAD_MUTEX_INITIALIZER, .max_bytes = max_bytes};
+  bl_error why = BL_ERROR_INIT;
   *out = (bl_fetched){.ctx = k.ctx};
-  bl_status st = bl_fetch_each(env, files, wanted, places, n, keep_batch, &k, err);
-  if (st == BL_OK) st = take_over(&k, out, err);
+  bl_status st = bl_fetch_each(env, files, wanted, places, n, keep_batch, &k, &why);
+  *over = st == BL_CANCELLED && k.over;
+  if (*over) st = BL_OK;
+  else if (st != BL_OK) st = bl_fail_at(err, st, why.position, "%s", why.message);
+  if (st == BL_OK && !*over) st = take_over(&k, out, err);
   for (size_t i = 0; i < k.n; i++) bl_array_release(&k.pieces[i].batch);
   bl_free(k.ctx, k.pieces);
   pthread_mutex_destroy(&k.lock);
@@ -219,6 +231,5 @@ bl_status bl_fetch(const bl_reading *env, const bl_files *files, const bl_type *
 void bl_fetched_dispose(bl_fetched *f) {
   for (size_t i = 0; i < f->n; i++) bl_array_release(&f->batches[i]);
   bl_free(f->ctx, f->batches);
-  bl_free(f->ctx, f->rows_before);
   *f = (bl_fetched){.ctx = f->ctx};
 }

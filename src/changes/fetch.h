@@ -14,14 +14,15 @@ typedef struct bl_place {
 typedef struct bl_fetched {
   bl_ctx *ctx;
   struct ArrowArray *batches;
-  int64_t *rows_before; /* rows in the batches before i; n + 1 of them */
-  size_t n, cap;
+  size_t n;
+  int64_t bytes; /* of their buffers */
 } bl_fetched;
 
 /* places: ascending by (file, pos), each once. BL_DAMAGED: a position beyond a file's rows. Runs on the ctx's threads.
- */
-bl_status bl_fetch(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places,
-                   size_t n, bl_fetched *out, bl_error *err) BL_CHECKED;
+ * *over: the values take more than max_bytes: nothing was kept. schema: of wanted. */
+bl_status bl_fetch(const bl_reading *env, const bl_files *files, const bl_type *wanted,
+                   const struct ArrowSchema *schema, const bl_place *places, size_t n, int64_t max_bytes,
+                   bl_fetched *out, bool *over, bl_error *err) BL_CHECKED;
 void bl_fetched_dispose(bl_fetched *f);
 /* The same with a visitor for each batch instead of keeping them: first = index of the batch's first place. Called from
  * several threads; the batch is taken over. */

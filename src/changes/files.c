@@ -1,6 +1,8 @@
 /* files.c: see files.h. */
 #include "changes/files.h"
 
+#include "changes/live_files.h"
+
 #include <stdlib.h>
 
 void bl_files_init(bl_files *f, bl_ctx *ctx) {
@@ -22,28 +24,38 @@ bl_status bl_files_add(bl_files *f, const bl_manifest_entry *e, uint8_t basis, u
 }
 
 typedef struct named {
-  bl_str path;
+  const bl_manifest_entry *entry;
   uint32_t number;
 } named;
 
 static int by_path(const void *a, const void *b) {
-  return bl_str_cmp(((const named *)a)->path, ((const named *)b)->path);
+  return bl_str_cmp(((const named *)a)->entry->file.path, ((const named *)b)->entry->file.path);
 }
 
-bl_status bl_files_rank(bl_files *f, bl_error *err) {
-  named *names = bl_alloc(f->ctx, f->n + 1, sizeof *names);
-  uint32_t *rank = bl_resize(f->ctx, f->rank, f->n + 1, sizeof *rank);
-  if (rank) f->rank = rank;
-  if (!names || !rank) {
-    bl_free(f->ctx, names);
-    return bl_nomem(err);
-  }
-  for (size_t i = 0; i < f->n; i++) names[i] = (named){f->items[i].entry->file.path, (uint32_t)i};
-  qsort(names, f->n, sizeof *names, by_path);
+static bl_status grow_ranks(bl_files *f, bl_error *err) {
+  if (f->n <= f->cap_rank && f->rank) return BL_OK;
+  size_t cap = f->cap > f->n ? f->cap : f->n + 1;
+  uint32_t *rank = bl_resize(f->ctx, f->rank, cap, sizeof *rank);
+  if (!rank) return bl_nomem(err);
+  f->rank = rank;
+  f->cap_rank = cap;
+  return BL_OK;
+}
+
+bl_status bl_files_rank(bl_files *f, size_t from, bl_error *err) {
+  size_t n = f->n > from ? f->n - from : 0;
+  BL_TRY(grow_ranks(f, err));
+  named *names = bl_alloc(f->ctx, n, sizeof *names);
+  if (!names) return bl_nomem(err);
+  for (size_t i = 0; i < n; i++) names[i] = (named){f->items[from + i].entry, (uint32_t)(from + i)};
+  qsort(names, n, sizeof *names, by_path);
   uint32_t r = 0;
-  for (size_t i = 0; i < f->n; i++) {
-    if (i > 0 && !bl_str_eq(names[i].path, names[i - 1].path)) r++;
-    rank[names[i].number] = r;
+  f->path_twice = false;
+  for (size_t i = 0; i < n; i++) {
+    bool same = i > 0 && bl_str_eq(names[i].entry->file.path, names[i - 1].entry->file.path);
+    if (i > 0 && !same) r++;
+    if (same && !bl_same_place(names[i].entry, names[i - 1].entry)) f->path_twice = true;
+    f->rank[names[i].number] = r;
   }
   bl_free(f->ctx, names);
   return BL_OK;

@@ -18,14 +18,18 @@ typedef struct bl_files {
   bl_ctx *ctx;
   bl_version *items;
   size_t n, cap;
-  uint32_t *rank; /* bl_files_rank */
+  uint32_t *rank; /* bl_files_rank; moves when it grows: keep the bl_files, not this */
+  size_t cap_rank;
+  bool path_twice;  /* among the ranked ones are two places of one path */
+  bool warned_rows; /* of a file with another number of rows than its record_count */
 } bl_files;
 
 void bl_files_init(bl_files *f, bl_ctx *ctx);
 void bl_files_dispose(bl_files *f);
 bl_status bl_files_add(bl_files *f, const bl_manifest_entry *e, uint8_t basis, uint32_t *number,
                        bl_error *err) BL_CHECKED;
-/* Ranks of all versions so far (again after more were added: ranks may change, their order does not). */
-bl_status bl_files_rank(bl_files *f, bl_error *err) BL_CHECKED;
+/* Ranks of the versions from number `from` on, which order them among one another (again after more were added: ranks
+ * may change, their order does not). */
+bl_status bl_files_rank(bl_files *f, size_t from, bl_error *err) BL_CHECKED;
 
 #endif

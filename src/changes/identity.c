@@ -80,6 +80,8 @@ static bl_status add_row(run_buffer *b, uint32_t file, int64_t id, int64_t seq, 
 static bl_status add_rows(run_buffer *b, const bl_manifest_entry *e, uint32_t file, int64_t begin, int64_t end,
                           bl_error *err) {
   bool none = e->file.first_row_id == BL_NONE;
+  if (!none && (end > BL_MOST_ROW_ID || e->file.first_row_id > BL_MOST_ROW_ID - end))
+    return bl_fail(err, BL_DAMAGED, "data file: %s: its row ids pass the last one there can be", e->file.path.p);
   while (begin < end) {
     int64_t n = end - begin > UINT32_MAX ? UINT32_MAX : end - begin;
     if (b->n == BUFFERED_RUNS) BL_TRY(flush(b, err));
@@ -126,18 +128,26 @@ static uint32_t version_of(const side *s, int64_t i) {
   return s->by_equality && s->by_equality[i] ? s->file_equality : s->file;
 }
 
+static bl_status no_lineage(const side *s, int64_t pos, int64_t id, int64_t seq, bl_error *err) {
+  return bl_fail(err, BL_DAMAGED,
+                 "data file: %s: the row at position %lld has _row_id %lld and _last_updated_sequence_number %lld, "
+                 "which no row can have",
+                 s->entry->file.path.p, (long long)pos, (long long)id, (long long)seq);
+}
+
 static bl_status visit_stored(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
                               bl_error *err) {
   side *s = user;
   bl_status st = BL_OK;
   const int64_t *ids = (const int64_t *)batch->children[0]->buffers[1] + batch->children[0]->offset;
-  const struct ArrowArray *seq = s->c->x->ids_only ? NULL : batch->children[1];
-  const int64_t *seqs = seq ? (const int64_t *)seq->buffers[1] + seq->offset : NULL;
+  const struct ArrowArray *stored = s->c->x->ids_only ? NULL : batch->children[1];
+  const int64_t *seqs = stored ? (const int64_t *)stored->buffers[1] + stored->offset : NULL;
   for (int64_t i = 0; st == BL_OK && i < batch->length; i++) {
-    int64_t pos = positions ? positions[i] : first + i;
+    int64_t pos = positions ? positions[i] : first + i, seq = seqs ? seqs[i] : 0;
     if (!s->rows[pos - s->first]) continue;
-    if (s->c->x->only && !bl_idset_has(s->c->x->only, ids[i])) continue;
-    st = add_row(s->b, version_of(s, pos - s->first), ids[i], seqs ? seqs[i] : 0, pos, err);
+    if (ids[i] < 0 || ids[i] > BL_MOST_ROW_ID || seq < 0) st = no_lineage(s, pos, ids[i], seq, err);
+    if (st != BL_OK || (s->c->x->only && !bl_idset_has(s->c->x->only, ids[i]))) continue;
+    st = add_row(s->b, version_of(s, pos - s->first), ids[i], seq, pos, err);
   }
   bl_array_release(batch);
   return st;
@@ -257,6 +267,13 @@ static bool group_differs(const touched_work *w, int64_t first, int64_t n) {
   return a != 0 || b != 0;
 }
 
+/* Once a feed: a file is met in many steps. */
+static void warn_of_rows(const touched_work *w, const bl_manifest_entry *e) {
+  if (__atomic_exchange_n(&w->c->x->files->warned_rows, true, __ATOMIC_RELAXED)) return;
+  bl_warn(w->c->ctx, "data file: %s: it has %lld rows, record_count says %lld", e->file.path.p,
+          (long long)w->open->meta->rows, (long long)e->file.record_count);
+}
+
 static bl_status do_touched(touched_work *w, bl_error *err) {
   const bl_touched *t = w->t;
   if (!(wants(w, BL_REMOVED_SIDE) && t->old_entry) && !(wants(w, BL_ADDED_SIDE) && t->new_entry)) return BL_OK;
@@ -271,9 +288,7 @@ static bl_status do_touched(touched_work *w, bl_error *err) {
   side *s = t->old_entry ? &w->removed : &w->added;
   BL_TRY(open_side(s, err));
   w->open = s->open;
-  if (w->open->meta->rows != s->entry->file.record_count)
-    bl_warn(w->c->ctx, "data file: %s: it has %lld rows, record_count says %lld", s->entry->file.path.p,
-            (long long)w->open->meta->rows, (long long)s->entry->file.record_count);
+  if (w->open->meta->rows != s->entry->file.record_count) warn_of_rows(w, s->entry);
   bool plain = !w->deleted[0] && !w->deleted[1] && !kept && !s->lineage &&
                t->old_deletes.n_equality + t->new_deletes.n_equality == 0;
   if (plain) return add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err);
@@ -324,7 +339,7 @@ static bl_status number_files(collector *c, bl_error *err) {
     BL_TRY(bl_deletes_need(c->deletes, &t->old_deletes, err));
     BL_TRY(bl_deletes_need(c->deletes, &t->new_deletes, err));
   }
-  BL_TRY(bl_files_rank(c->x->files, err));
+  BL_TRY(bl_files_rank(c->x->files, c->x->first_file, err));
   return bl_deletes_load(c->deletes, err);
 }
 
@@ -345,11 +360,16 @@ static bl_status make_lineage_type(collector *c, bl_error *err) {
   return BL_OK;
 }
 
-static bl_status make_sets(bl_ctx *ctx, const bl_files *files, bl_row_sets *s, bl_error *err) {
+/* The ranks of user, a bl_files, move when files are added: a sorter that spilled goes on comparing after that. */
+static int compare_runs(const void *a, const void *b, void *user) {
+  const bl_files *files = user;
+  return bl_run_cmp(a, b, files->rank);
+}
+
+static bl_status make_sets(bl_ctx *ctx, bl_files *files, bl_row_sets *s, bl_error *err) {
   int64_t share = ctx->o.memory_budget / 4;
-  void *rank = files->rank;
-  BL_TRY(bl_sorter_new(ctx, sizeof(bl_run), share, bl_run_cmp, rank, &s->removed, err));
-  BL_TRY(bl_sorter_new(ctx, sizeof(bl_run), share, bl_run_cmp, rank, &s->added, err));
+  BL_TRY(bl_sorter_new(ctx, sizeof(bl_run), share, compare_runs, files, &s->removed, err));
+  BL_TRY(bl_sorter_new(ctx, sizeof(bl_run), share, compare_runs, files, &s->added, err));
   BL_TRY(bl_spool_new(ctx, sizeof(bl_run), share, &s->removed_null, err));
   return bl_spool_new(ctx, sizeof(bl_run), share, &s->added_null, err);
 }

@@ -22,6 +22,7 @@ typedef enum bl_sides { BL_BOTH_SIDES, BL_REMOVED_SIDE, BL_ADDED_SIDE } bl_sides
 typedef struct bl_identity {
   const bl_reading *env;
   bl_files *files;      /* versions are added here */
+  size_t first_file;    /* versions from this number on may meet in a join: they are ranked together */
   const bl_idset *only; /* NULL = all ids; else only rows with these */
   bool nulls;           /* with `only`: rows without id too */
   bl_sides sides;
@@ -29,7 +30,12 @@ typedef struct bl_identity {
   bool ids_only;   /* sequence numbers are not wanted (and are 0) */
 } bl_identity;
 
-/* Rows of all touched files of a diff, the sorters finished; runs on the ctx's threads. Files are ranked here. */
+/* Ids and sequence numbers that a file stores, and those that its rows inherit, lie in [0, this]: whatever is added to
+ * one within a run stays a number. */
+#define BL_MOST_ROW_ID (INT64_MAX - UINT32_MAX)
+
+/* Rows of all touched files of a diff, the sorters finished; runs on the ctx's threads. Files are ranked here.
+ * BL_DAMAGED: a lineage column holds what no id or sequence number can be. */
 bl_status bl_identity_collect(const bl_identity *x, const bl_diff *d, bl_row_sets *out, bl_error *err) BL_CHECKED;
 
 /* C8, what is left of it to footers: do the added files store both lineage columns without nulls, within the bounds of

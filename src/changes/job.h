@@ -10,7 +10,8 @@ typedef struct bl_job {
   bl_arena *arena;
   bl_feed feed;
   bl_columns columns;
-  bl_special *specials;
+  bl_special specials[BL_N_SPECIALS];
+  uint32_t special_at[BL_N_SPECIALS];
   size_t n_specials;
   bl_expr *where;
   int32_t *key_ids, *changed_ids;
@@ -23,9 +24,9 @@ typedef struct bl_job {
 
 bl_status bl_job_new(bl_table *t, bl_job **out, bl_error *err) BL_CHECKED;
 void bl_job_free(void *job); /* NULL allowed */
-/* Table columns by name (names NULL: all), the standing columns, then the further ones that were asked for. */
+/* Table columns (names NULL: all) and further ones by name, in this order; then those that are always there. */
 bl_status bl_job_columns(bl_job *j, bl_table *t, const bl_schema *schema, const char *const *names, size_t n,
-                         bl_error *err) BL_CHECKED;
+                         bool history, bl_error *err) BL_CHECKED;
 bl_status bl_job_where(bl_job *j, const bl_schema *schema, const char *where, bl_error *err) BL_CHECKED;
 /* The schema that goes with the end of a range. */
 bl_status bl_job_schema(bl_table *t, const bl_range_options *o, const bl_schema **out, bl_error *err) BL_CHECKED;

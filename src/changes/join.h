@@ -39,12 +39,13 @@ typedef struct bl_join_sink {
 bl_status bl_join_runs(bl_ctx *ctx, bl_sorter *removed, bl_sorter *added, const uint32_t *rank,
                        const bl_join_sink *sink, bl_error *err) BL_CHECKED;
 
-/* ---- rows matched by hash: C4 (values), and for C14 (keys.h) ---- */
-/* C4 over the rows left on both sides: matches equal hashes as a multiset, only where at least one side has no id: null
- * with null first (by rank, pos), then null with the lowest ids (then rank, pos). matched is called for each pair; rest
- * for each row left over (side 0 removed, 1 added). Arrays are reordered. */
-bl_status bl_match_values(bl_hashed_row *removed, size_t n_removed, bl_hashed_row *added, size_t n_added,
-                          const uint32_t *rank,
+/* ---- rows matched by hash: C4 ---- */
+/* Sorts rows by hash, then those without id by (rank, pos) before those with, by id, rank, pos; user: the ranks. */
+int bl_hashed_cmp(const void *a, const void *b, void *user);
+/* C4 over the rows left on both sides, finished sorters of bl_hashed_row in bl_hashed_cmp order: matches equal hashes
+ * as a multiset, only where at least one side has no id: null with null first, then null with the lowest ids. matched
+ * is called for each pair; rest for each row left over (side 0 removed, 1 added). */
+bl_status bl_match_values(bl_sorter *removed, bl_sorter *added,
                           bl_status (*matched)(void *user, const bl_hashed_row *before, const bl_hashed_row *after,
                                                bl_error *err),
                           bl_status (*rest)(void *user, int side, const bl_hashed_row *row, bl_error *err), void *user,

@@ -4,9 +4,17 @@
 
 #include "changes/step.h"
 
-/* Events of `in` (ordinals set) to `out`, paired by the key columns `wanted` within each ordinal, or (net) over all.
- * *pairs counts the pairs, *not_unique the keys that stood more than once on a side and on both. */
-bl_status bl_pair_by_key(bl_ctx *ctx, const bl_reading *env, const bl_files *files, const bl_type *wanted, bool net,
-                         bl_spool *in, bl_spool *out, int64_t *pairs, int64_t *not_unique, bl_error *err) BL_CHECKED;
+typedef struct bl_pair_options {
+  const bl_reading *env;
+  const bl_files *files;
+  const bl_type *wanted; /* struct of the key columns; a null at any level counts */
+  bool net;              /* pairs over all ordinals, of the after image's; else within each */
+  bool gap;              /* ordinal 0 crosses a gap: its events stay so marked (C15) */
+} bl_pair_options;
+
+/* Events of `in` (ordinals set) to `out`, paired by key. *pairs counts the pairs, *not_unique the keys that stood on
+ * both sides, on one more than once. Memory is bounded by the budget. */
+bl_status bl_pair_by_key(const bl_pair_options *o, bl_spool *in, bl_spool *out, int64_t *pairs, int64_t *not_unique,
+                         bl_error *err) BL_CHECKED;
 
 #endif

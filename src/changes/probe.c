@@ -14,8 +14,19 @@ struct bl_probe {
   int64_t *bit_from; /* of each run: its first bit */
   pthread_mutex_t lock;
   bl_spool *events;
+  bl_sorter *fresh; /* inserted ids, stretches of them: is one there twice? */
   bool failed;
 };
+
+typedef struct ids {
+  int64_t first, n;
+} ids;
+
+static int by_first(const void *a, const void *b, void *user) {
+  const ids *x = a, *y = b;
+  (void)user;
+  return (x->first > y->first) - (x->first < y->first);
+}
 
 static bl_status take_runs(bl_probe *p, bl_sorter *removed, bool *suits, bl_error *err) {
   *suits = false;
@@ -25,7 +36,7 @@ static bl_status take_runs(bl_probe *p, bl_sorter *removed, bool *suits, bl_erro
     if (!next) break;
     const bl_run *r = next;
     if (p->n == MAX_RUNS) return BL_OK;
-    if (p->n > 0 && p->runs[p->n - 1].id + p->runs[p->n - 1].len > r->id) return BL_OK; /* there twice */
+    if (p->n > 0 && r->id - p->runs[p->n - 1].id < p->runs[p->n - 1].len) return BL_OK; /* there twice */
     BL_TRY(bl_grow(p->ctx, &p->runs, &p->cap, p->n, sizeof *p->runs, err));
     p->runs[p->n++] = *r;
   }
@@ -45,6 +56,7 @@ static bl_status make_bits(bl_probe *p, bool *suits, bl_error *err) {
   if (!*suits) return BL_OK;
   p->met = bl_calloc(p->ctx, (size_t)rows / 64 + 1, sizeof *p->met);
   if (!p->met) return bl_nomem(err);
+  BL_TRY(bl_sorter_new(p->ctx, sizeof(ids), p->ctx->o.memory_budget / 16, by_first, NULL, &p->fresh, err));
   return bl_spool_new(p->ctx, sizeof(bl_event), p->ctx->o.memory_budget / 8, &p->events, err);
 }
 
@@ -65,6 +77,7 @@ bl_status bl_probe_new(bl_ctx *ctx, bl_sorter *removed, bl_probe **out, bl_error
 void bl_probe_free(bl_probe *p) {
   if (!p) return;
   bl_spool_free(p->events);
+  bl_sorter_free(p->fresh);
   bl_free(p->ctx, p->runs);
   bl_free(p->ctx, p->bit_from);
   bl_free(p->ctx, p->met);
@@ -104,8 +117,10 @@ static bool meet(bl_probe *p, int64_t from, int64_t n) {
 }
 
 static bl_status put(bl_probe *p, const bl_event *e, bl_error *err) {
+  ids fresh = {e->after_id, e->len};
   pthread_mutex_lock(&p->lock);
   bl_status st = bl_spool_add(p->events, e, err);
+  if (st == BL_OK && e->type == BL_INSERT) st = bl_sorter_add(p->fresh, &fresh, err);
   pthread_mutex_unlock(&p->lock);
   return st;
 }
@@ -187,7 +202,21 @@ static bl_status put_deletes(bl_probe *p, size_t at, bl_error *err) {
   return BL_OK;
 }
 
+static bl_status find_twice_inserted(bl_probe *p, bl_error *err) {
+  ids last = {NO_ID, 0};
+  BL_TRY(bl_sorter_finish(p->fresh, err));
+  for (;;) {
+    const void *next;
+    BL_TRY(bl_sorter_next(p->fresh, &next, err));
+    if (!next) return BL_OK;
+    const ids *x = next;
+    if (last.n && x->first - last.first < last.n) p->failed = true;
+    last = *x;
+  }
+}
+
 bl_status bl_probe_finish(bl_probe *p, bl_error *err) {
+  BL_TRY(find_twice_inserted(p, err));
   for (size_t i = 0; i < p->n; i++) BL_TRY(put_deletes(p, i, err));
   return BL_OK;
 }

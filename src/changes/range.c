@@ -43,19 +43,21 @@ static bl_status from_the_beginning(resolver *r, bl_error *err) {
   if (r->whole.expired) {
     const bl_snapshot *first = r->whole.items[0];
     r->out->cut = true;
-    bl_warn(r->t->ctx,
-            "changes: the history before snapshot %lld has expired: all rows that are live in it are given as INSERT",
-            (long long)first->id);
+    if (!r->o->quiet)
+      bl_warn(r->t->ctx,
+              "changes: the history before snapshot %lld has expired: all rows that are live in it are given as INSERT",
+              (long long)first->id);
   }
   return make_steps(r, NULL, false, &r->whole, err);
 }
 
 static bl_status across_gap(resolver *r, const bl_snapshot *from, bl_error *err) {
   const bl_snapshot *first = r->whole.items[0];
-  bl_warn(r->t->ctx,
-          "changes: snapshots between %lld and %lld have expired: their net change is given as one step, as of "
-          "snapshot %lld",
-          (long long)from->id, (long long)first->id, (long long)first->id);
+  if (!r->o->quiet)
+    bl_warn(r->t->ctx,
+            "changes: snapshots between %lld and %lld have expired: their net change is given as one step, as of "
+            "snapshot %lld",
+            (long long)from->id, (long long)first->id, (long long)first->id);
   return make_steps(r, from, true, &r->whole, err);
 }
 

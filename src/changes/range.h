@@ -26,6 +26,7 @@ typedef struct bl_range {
 typedef struct bl_range_options {
   const char *from, *to, *ref; /* SNAP texts; NULL = absent */
   bool net;
+  bool quiet; /* no warnings */
 } bl_range_options;
 
 /* Arrays live in arena a. Warnings of C10 go to the log here (once). BL_USAGE: not an ancestor (names the common

@@ -60,11 +60,10 @@ int bl_special_of_field(const bl_field *f) {
   return f->id > BL_ID_FIRST_RESERVED ? bl_special_find(f->name) : -1;
 }
 
-bl_status bl_special_schema(const bl_emitter *e, bl_special s, struct ArrowSchema *out, bl_error *err) {
+static bl_status make_schema(bl_emitter *e, bl_special s, struct ArrowSchema *out, bl_error *err) {
   const special_info *in = &infos[s];
   bl_str name = bl_str_of(in->name);
-  for (size_t i = 0; i < e->o.columns->n_fields; i++) /* a user column wins the name */
-    if (bl_str_eq(e->o.columns->fields[i].name, name)) name = bl_arena_printf(e->arena, "meta.%s", in->name);
+  if (bl_schema_find_name(e->feed->range.schema, name)) name = bl_arena_printf(e->arena, "meta.%s", in->name);
   if (!name.p) return bl_nomem(err);
   BL_TRY(bl_aschema_new(e->ctx, in->format, name, in->nullable, s == BL_S_CHANGED_COLUMNS, out, err));
   bl_status st = BL_OK;
@@ -75,6 +74,12 @@ bl_status bl_special_schema(const bl_emitter *e, bl_special s, struct ArrowSchem
   }
   if (st != BL_OK) bl_aschema_release(out);
   return st;
+}
+
+/* A user column wins the name, whether it is asked for or not. */
+bl_status bl_special_schema(bl_emitter *e, bl_special s, const struct ArrowSchema **out, bl_error *err) {
+  *out = &e->special_schema[s];
+  return (*out)->release ? BL_OK : make_schema(e, s, &e->special_schema[s], err);
 }
 
 static const char *type_name(const bl_event *ev, bool after) {
@@ -92,12 +97,20 @@ static bl_status put_text(bl_builder *b, bl_str s, bl_error *err) {
   return s.p ? bl_builder_bytes(b, s.p, s.n, err) : bl_builder_null(b, err);
 }
 
-/* engine-name and engine-version of the summary. */
-static bl_str engine_of(bl_emitter *e, const bl_snapshot *s) {
+static bl_str join_engine(bl_arena *a, const bl_snapshot *s) {
   bl_str name = bl_pairs_get(&s->summary, "engine-name"), version = bl_pairs_get(&s->summary, "engine-version");
   if (!name.p || !version.p) return name;
-  bl_str both = bl_arena_printf(e->arena, "%.*s %.*s", BL_STR_ARG(name), BL_STR_ARG(version));
-  return both.p ? both : name;
+  return bl_arena_printf(a, "%.*s %.*s", BL_STR_ARG(name), BL_STR_ARG(version));
+}
+
+/* engine-name and engine-version of the summary. */
+static bl_status put_engine(bl_emitter *e, uint32_t ordinal, bl_builder *b, bl_error *err) {
+  const bl_snapshot *s = bl_feed_commit(e->feed, ordinal);
+  if (!bl_pairs_get(&s->summary, "engine-name").p) return bl_builder_null(b, err);
+  if (!e->engines) e->engines = bl_arena_calloc(e->arena, e->feed->range.n_steps + 1, sizeof *e->engines);
+  bl_str *at = e->engines ? &e->engines[ordinal < e->feed->range.n_steps ? ordinal : e->feed->range.n_steps] : NULL;
+  if (at && !at->p) *at = join_engine(e->arena, s);
+  return at && at->p ? bl_builder_bytes(b, at->p, at->n, err) : bl_nomem(err);
 }
 
 static bl_status put_changed(bl_emitter *e, const bl_slice *s, int64_t i, bl_builder *b, bl_error *err) {
@@ -137,17 +150,17 @@ static bl_status put_special(bl_emitter *e, const bl_slice *s, int64_t i, bl_spe
     bl_str op = bl_snapshot_operation(commit);
     return put_text(b, op.n ? op : BL_STR_NONE, err);
   }
-  case BL_S_ENGINE: return put_text(b, engine_of(e, commit), err);
+  case BL_S_ENGINE: return put_engine(e, ev->ordinal, b, err);
+  case BL_N_SPECIALS: break;
   }
   return BL_OK;
 }
 
 bl_status bl_special_column(bl_emitter *e, const bl_slice *s, bl_special what, struct ArrowArray *out, bl_error *err) {
-  struct ArrowSchema schema;
+  const struct ArrowSchema *schema;
   bl_builder *b = NULL;
   BL_TRY(bl_special_schema(e, what, &schema, err));
-  bl_status st = bl_builder_new(e->ctx, &schema, &b, err);
-  bl_aschema_release(&schema);
+  bl_status st = bl_builder_new(e->ctx, schema, &b, err);
   for (int64_t i = 0; st == BL_OK && i < s->n; i++) st = put_special(e, s, i, what, b, err);
   if (st == BL_OK) st = bl_builder_finish(b, out, err);
   bl_builder_free(b);

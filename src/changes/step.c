@@ -1,36 +1,20 @@
 /* step.c: see step.h. */
 #include "changes/step.h"
 
-#include "changes/fetch.h"
-#include "rows/arrow_view.h"
-#include "scan/columns.h"
-
-#include <pthread.h>
-#include <stdlib.h>
-
-/* Rows left for C4: when any row without id is about, deletes and inserts of the join wait here. */
-typedef struct left_over {
-  bl_hashed_row *rows;
-  size_t n, cap;
-} left_over;
+#include "changes/hashed.h"
 
 typedef struct comparison {
   bl_stepper *s;
   const bl_step_sink *sink;
-  bool hold; /* deletes and inserts go to left[] */
-  left_over left[2];
+  bl_spool *left[2]; /* of bl_run: removed and added rows that C4 may match; NULL where no row is without id */
+  bool hold[2];      /* do removed, added rows with ids wait there? Only where the other side has some without */
+  bool pick;         /* all rows were compared, but only those of s->only are wanted */
 } comparison;
 
 /* ---- C4 ---- */
 
-static bl_status hold_rows(comparison *c, int side, int64_t id, int64_t seq, int64_t pos, uint32_t file, uint32_t len,
-                           bl_error *err) {
-  left_over *l = &c->left[side];
-  for (uint32_t i = 0; i < len; i++) {
-    BL_TRY(bl_grow(c->s->ctx, &l->rows, &l->cap, l->n, sizeof *l->rows, err));
-    l->rows[l->n++] = (bl_hashed_row){.id = id == BL_NONE ? BL_NONE : id + i, .seq = seq, .pos = pos + i, .file = file};
-  }
-  return BL_OK;
+static bl_status hold_run(comparison *c, int side, const bl_run *r, bl_error *err) {
+  return bl_spool_add(c->left[side], r, err);
 }
 
 static bl_status hold_nulls(comparison *c, int side, bl_spool *s, bl_error *err) {
@@ -39,58 +23,8 @@ static bl_status hold_nulls(comparison *c, int side, bl_spool *s, bl_error *err)
   for (int64_t at = 0;; at += (int64_t)n) {
     BL_TRY(bl_spool_read(s, at, runs, BL_LEN(runs), &n, err));
     if (n == 0) return BL_OK;
-    for (size_t i = 0; i < n; i++)
-      BL_TRY(hold_rows(c, side, BL_NONE, BL_NONE, runs[i].pos, runs[i].file, runs[i].len, err));
+    for (size_t i = 0; i < n; i++) BL_TRY(hold_run(c, side, &runs[i], err));
   }
-}
-
-static int by_place(const void *a, const void *b) {
-  const bl_hashed_row *x = a, *y = b;
-  if (x->file != y->file) return x->file < y->file ? -1 : 1;
-  return (x->pos > y->pos) - (x->pos < y->pos);
-}
-
-typedef struct hashing {
-  bl_ctx *ctx;
-  const struct ArrowSchema *schema;
-  bl_hashed_row *rows;
-  uint64_t seed;
-} hashing;
-
-static bl_status hash_batch(void *user, struct ArrowArray *batch, size_t first, bl_error *err) {
-  hashing *h = user;
-  bl_view *view = NULL;
-  bl_buf b;
-  bl_buf_init(&b, h->ctx, BL_BUF_MAX);
-  bl_status st = bl_view_new(h->ctx, h->schema, &view, err);
-  if (st == BL_OK) st = bl_view_set(view, batch, err);
-  for (int64_t i = 0; st == BL_OK && i < batch->length; i++) {
-    bl_buf_clear(&b);
-    for (size_t c = 0; c < view->n_children; c++) bl_key_add(&b, &view->children[c], i);
-    st = bl_buf_ok(&b, err);
-    if (st == BL_OK) h->rows[first + (size_t)i].hash = bl_key_hash(b.p, b.n, h->seed);
-  }
-  bl_view_free(view);
-  bl_buf_free(&b);
-  bl_array_release(batch);
-  return st;
-}
-
-bl_status bl_hash_rows(const bl_reading *env, const bl_files *files, const bl_type *wanted, bl_hashed_row *rows,
-                       size_t n, uint64_t seed, bl_error *err) {
-  bl_ctx *ctx = env->t->ctx;
-  struct ArrowSchema schema = {0};
-  bl_place *places = bl_alloc(ctx, n + 1, sizeof *places);
-  bl_status st = places ? BL_OK : bl_nomem(err);
-  if (st != BL_OK) return st;
-  qsort(rows, n, sizeof *rows, by_place);
-  for (size_t i = 0; i < n; i++) places[i] = (bl_place){rows[i].file, rows[i].pos};
-  st = bl_aschema_of_struct(ctx, wanted, &schema, err);
-  hashing h = {.ctx = ctx, .schema = &schema, .rows = rows, .seed = seed};
-  if (st == BL_OK) st = bl_fetch_each(env, files, wanted, places, n, hash_batch, &h, err);
-  bl_aschema_release(&schema);
-  bl_free(ctx, places);
-  return st;
 }
 
 static bl_run run_of(const bl_hashed_row *r) {
@@ -111,53 +45,123 @@ static uint8_t basis_of(const comparison *c, const bl_event *e) {
   return id == BL_NONE ? BL_BASIS_VALUE : BL_BASIS_ROW_ID;
 }
 
+/* Of an event with ids, the rows that are wanted. */
+static bl_status pass_picked(comparison *c, const bl_event *e, bl_error *err) {
+  int64_t first = bl_event_id(e);
+  if (first == BL_NONE) return c->s->nulls ? c->sink->event(c->sink->user, e, err) : BL_OK;
+  for (size_t i = bl_idset_lower(c->s->only, first); i < bl_idset_count(c->s->only); i++) {
+    int64_t skip = bl_idset_at(c->s->only, i) - first;
+    if (skip >= e->len) break;
+    bl_event one = *e;
+    one.len = 1;
+    one.before_pos += skip;
+    one.after_pos += skip;
+    if (one.before_id != BL_NONE) one.before_id += skip;
+    if (one.after_id != BL_NONE) one.after_id += skip;
+    BL_TRY(c->sink->event(c->sink->user, &one, err));
+  }
+  return BL_OK;
+}
+
 static bl_status pass_event(comparison *c, const bl_event *e, bl_error *err) {
   bl_event out = *e;
   out.basis = basis_of(c, e);
-  return c->sink->event(c->sink->user, &out, err);
+  return c->pick ? pass_picked(c, &out, err) : c->sink->event(c->sink->user, &out, err);
 }
 
-static bl_status value_rest(void *user, int side, const bl_hashed_row *r, bl_error *err) {
+static bl_status pass_run(comparison *c, int side, const bl_run *r, bl_error *err) {
   bl_event e = {.before_id = BL_NONE,
                 .after_id = BL_NONE,
                 .before_seq = BL_NONE,
                 .after_seq = BL_NONE,
                 .before_file = BL_NO_FILE,
                 .after_file = BL_NO_FILE,
-                .len = 1};
+                .len = r->len};
   if (side == 0)
     e.type = BL_DELETE, e.before_id = r->id, e.before_seq = r->seq, e.before_pos = r->pos, e.before_file = r->file;
   else e.type = BL_INSERT, e.after_id = r->id, e.after_seq = r->seq, e.after_pos = r->pos, e.after_file = r->file;
-  return pass_event(user, &e, err);
+  return pass_event(c, &e, err);
+}
+
+static bl_status value_rest(void *user, int side, const bl_hashed_row *r, bl_error *err) {
+  bl_run run = run_of(r);
+  return pass_run(user, side, &run, err);
+}
+
+/* Calls take for each run, or with `single` for each row, of what is left on a side. */
+static bl_status each_left(comparison *c, int side, bool single,
+                           bl_status (*take)(void *user, int side, const bl_run *r, bl_error *err), void *user,
+                           bl_error *err) {
+  bl_run runs[256];
+  size_t n;
+  for (int64_t at = 0;; at += (int64_t)n) {
+    BL_TRY(bl_spool_read(c->left[side], at, runs, BL_LEN(runs), &n, err));
+    if (n == 0) return BL_OK;
+    for (size_t i = 0; i < n; i++) {
+      bl_run r = runs[i];
+      if (single) r.len = 1;
+      for (uint32_t k = 0; k < runs[i].len; k += r.len) {
+        BL_TRY(take(user, side, &r, err));
+        if (r.id != BL_NONE) r.id += r.len;
+        r.pos += r.len;
+      }
+    }
+  }
+}
+
+static bl_status pass_left(void *user, int side, const bl_run *r, bl_error *err) {
+  return pass_run(user, side, r, err);
+}
+
+static bl_status hash_left(void *user, int side, const bl_run *r, bl_error *err) {
+  bl_hasher *h = user;
+  (void)side;
+  bl_hashed_row row = {.id = r->id, .seq = r->seq, .pos = r->pos, .file = r->file};
+  return bl_hasher_add(h, &row, err);
+}
+
+static bl_hashing hashing_of(const comparison *c) {
+  bl_hashing h = {.env = c->s->reading, .files = c->s->files, .wanted = &c->s->schema->root};
+  bl_random(c->s->ctx, &h.seed, sizeof h.seed);
+  return h;
+}
+
+static bl_status match_sides(comparison *c, bl_sorter *sorted[2], bl_error *err) {
+  bl_hashing what = hashing_of(c);
+  for (int k = 0; k < 2; k++) {
+    BL_TRY(bl_sorter_new(c->s->ctx, sizeof(bl_hashed_row), c->s->ctx->o.memory_budget / 8, bl_hashed_cmp,
+                         c->s->files->rank, &sorted[k], err));
+    bl_hasher h = {.what = what, .out = sorted[k]};
+    bl_status st = each_left(c, k, true, hash_left, &h, err);
+    if (st == BL_OK) st = bl_hasher_finish(&h, err);
+    bl_hasher_dispose(&h);
+    BL_TRY(st);
+  }
+  return bl_match_values(sorted[0], sorted[1], value_matched, value_rest, c, err);
 }
 
 static bl_status match_left_over(comparison *c, bl_error *err) {
-  bl_stepper *s = c->s;
-  uint64_t seed;
-  bl_random(s->ctx, &seed, sizeof seed);
-  if (c->left[0].n && c->left[1].n)
-    for (int k = 0; k < 2; k++)
-      BL_TRY(bl_hash_rows(s->reading, s->files, &s->schema->root, c->left[k].rows, c->left[k].n, seed, err));
-  else if (c->left[0].n + c->left[1].n == 0) return BL_OK;
-  else { /* nothing to compare with */
-    for (int k = 0; k < 2; k++) {
-      qsort(c->left[k].rows, c->left[k].n, sizeof *c->left[k].rows, by_place);
-      for (size_t i = 0; i < c->left[k].n; i++) BL_TRY(value_rest(c, k, &c->left[k].rows[i], err));
-    }
-    return BL_OK;
+  bl_sorter *sorted[2] = {NULL, NULL};
+  bl_status st = BL_OK;
+  if (bl_spool_count(c->left[0]) && bl_spool_count(c->left[1])) {
+    st = match_sides(c, sorted, err);
+    bl_sorter_free(sorted[0]);
+    bl_sorter_free(sorted[1]);
+    return st;
   }
-  return bl_match_values(c->left[0].rows, c->left[0].n, c->left[1].rows, c->left[1].n, s->files->rank, value_matched,
-                         value_rest, c, err);
+  /* Nothing to compare with. Runs of two places with one path would stand between one another in the output. */
+  for (int k = 0; st == BL_OK && k < 2; k++) st = each_left(c, k, c->s->files->path_twice, pass_left, c, err);
+  return st;
 }
 
 /* ---- C2 ---- */
 
 static bl_status on_event(void *user, const bl_event *e, bl_error *err) {
   comparison *c = user;
-  if (!c->hold || e->type == BL_UPDATE) return pass_event(c, e, err);
-  if (e->type == BL_DELETE)
-    return hold_rows(c, 0, e->before_id, e->before_seq, e->before_pos, e->before_file, e->len, err);
-  return hold_rows(c, 1, e->after_id, e->after_seq, e->after_pos, e->after_file, e->len, err);
+  if (e->type == BL_UPDATE || !c->hold[e->type == BL_INSERT]) return pass_event(c, e, err);
+  bl_run before = {e->before_id, e->before_seq, e->before_pos, e->before_file, e->len},
+         after = {e->after_id, e->after_seq, e->after_pos, e->after_file, e->len};
+  return e->type == BL_DELETE ? hold_run(c, 0, &before, err) : hold_run(c, 1, &after, err);
 }
 
 static bl_status on_moved(void *user, const bl_run *before, const bl_run *after, int64_t len, bl_error *err) {
@@ -175,29 +179,39 @@ static void on_duplicate(void *user, int64_t id) {
 }
 
 static bl_status on_hash_values(void *user, bl_hashed_row *rows, size_t n, bl_error *err) {
-  comparison *c = user;
-  uint64_t seed;
-  bl_random(c->s->ctx, &seed, sizeof seed);
-  return bl_hash_rows(c->s->reading, c->s->files, &c->s->schema->root, rows, n, seed, err);
+  bl_hashing what = hashing_of(user);
+  return bl_hash_rows(&what, rows, n, NULL, err);
 }
 
-static bl_status compare_rows(comparison *c, bl_row_sets *sets, bl_error *err) {
-  c->hold = bl_spool_count(sets->removed_null) > 0 || bl_spool_count(sets->added_null) > 0;
+/* Rows with ids, then C4 where there are others. */
+static bl_status match_rows(comparison *c, bl_row_sets *sets, bl_error *err) {
+  int64_t share = c->s->ctx->o.memory_budget / 8;
   bl_join_sink js = {.event = on_event,
-                     .moved = c->sink->moved ? on_moved : NULL,
+                     .moved = c->sink->moved && !c->sink->only_by_value ? on_moved : NULL,
                      .hash_values = on_hash_values,
                      .duplicate = on_duplicate,
                      .user = c};
+  c->hold[1] = bl_spool_count(sets->removed_null) > 0;
+  c->hold[0] = bl_spool_count(sets->added_null) > 0;
+  bool nulls = c->hold[0] || c->hold[1];
+  for (int k = 0; nulls && k < 2; k++) BL_TRY(bl_spool_new(c->s->ctx, sizeof(bl_run), share, &c->left[k], err));
   BL_TRY(bl_join_runs(c->s->ctx, sets->removed, sets->added, c->s->files->rank, &js, err));
-  if (!c->hold) return BL_OK;
+  if (!nulls) return BL_OK;
   BL_TRY(hold_nulls(c, 0, sets->removed_null, err));
   BL_TRY(hold_nulls(c, 1, sets->added_null, err));
   return match_left_over(c, err);
 }
 
-/* ---- big rewrites: the added side is not sorted (probe.h) ---- */
+static bl_status compare_rows(comparison *c, bl_row_sets *sets, bl_error *err) {
+  bl_status st = match_rows(c, sets, err);
+  for (int k = 0; k < 2; k++) {
+    bl_spool_free(c->left[k]);
+    c->left[k] = NULL;
+  }
+  return st;
+}
 
-enum { PROBE_ROWS = 1000000 };
+/* ---- big rewrites: the added side is not sorted (probe.h) ---- */
 
 static bool worth_a_probe(const comparison *c, const bl_diff *d) {
   int64_t added = 0;
@@ -206,7 +220,7 @@ static bool worth_a_probe(const comparison *c, const bl_diff *d) {
     if (d->items[i].new_entry && !d->items[i].old_entry) added += d->items[i].new_entry->file.record_count;
     removes = removes || d->items[i].old_entry;
   }
-  return removes && added >= PROBE_ROWS && !c->sink->moved && !c->s->only;
+  return removes && added >= c->s->probe_rows && (!c->sink->moved || c->sink->only_by_value) && !c->s->only;
 }
 
 static bl_status pass_probed(comparison *c, bl_spool *events, bl_error *err) {
@@ -230,9 +244,9 @@ static bl_status try_probe(comparison *c, bl_identity *id, const bl_diff *d, bl_
   if (id->probe) {
     st = bl_identity_collect(id, d, &nothing, err);
     bl_row_sets_dispose(&nothing);
+    if (st == BL_OK && !bl_probe_failed(id->probe)) st = bl_probe_finish(id->probe, err);
     *done = st == BL_OK && !bl_probe_failed(id->probe);
-    if (*done) st = bl_probe_finish(id->probe, err);
-    if (st == BL_OK && *done) st = pass_probed(c, bl_probe_events(id->probe), err);
+    if (*done) st = pass_probed(c, bl_probe_events(id->probe), err);
   }
   bl_probe_free(id->probe);
   id->probe = NULL;
@@ -265,10 +279,22 @@ static bl_status compare_all(comparison *c, bl_identity *id, const bl_diff *d, b
   return st;
 }
 
+/* Are there files whose rows have ids, and others? Then C4 may match rows of the one with rows of the other. */
+static bool is_mixed(const bl_diff *d) {
+  bool with = false, without = false;
+  for (size_t i = 0; i < d->n; i++) {
+    const bl_manifest_entry *e[2] = {d->items[i].old_entry, d->items[i].new_entry};
+    for (int k = 0; k < 2; k++)
+      if (e[k]) *(e[k]->file.first_row_id == BL_NONE ? &without : &with) = true;
+  }
+  return with && without;
+}
+
 bl_status bl_step_compare(bl_stepper *s, const bl_diff *d, bool is_replace, const bl_step_sink *sink, bool *skipped,
                           bl_error *err) {
   comparison c = {.s = s, .sink = sink};
-  bl_identity id = {.env = s->reading, .files = s->files, .only = s->only, .nulls = s->nulls};
+  bl_identity id = {
+      .env = s->reading, .files = s->files, .first_file = s->files->n, .only = s->only, .nulls = s->nulls};
   bool removes = false;
   for (size_t i = 0; !removes && i < d->n; i++) removes = d->items[i].old_entry != NULL;
   if (s->removals_only && !removes) return BL_OK;
@@ -277,10 +303,9 @@ bl_status bl_step_compare(bl_stepper *s, const bl_diff *d, bool is_replace, cons
     if (!*skipped && d->may_prove_replace) BL_TRY(bl_identity_proves_replace(&id, d, skipped, err));
     if (*skipped) return BL_OK;
   }
-  bl_status st = worth_a_probe(&c, d) ? compare_in_turn(&c, &id, d, err) : compare_all(&c, &id, d, err);
-  bl_free(s->ctx, c.left[0].rows);
-  bl_free(s->ctx, c.left[1].rows);
-  return st;
+  c.pick = s->only && is_mixed(d);
+  if (c.pick) id.only = NULL;
+  return worth_a_probe(&c, d) ? compare_in_turn(&c, &id, d, err) : compare_all(&c, &id, d, err);
 }
 
 bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot *to, bool is_replace,

@@ -11,7 +11,11 @@ typedef struct bl_step_sink {
   /* Rows that only moved, by id or by value; NULL = not wanted. */
   bl_status (*moved)(void *user, const bl_run *before, const bl_run *after, int64_t len, bl_error *err);
   void *user;
+  bool only_by_value; /* those by id are not wanted */
 } bl_step_sink;
+
+/* The same events come out whatever the number is. */
+enum { BL_PROBE_ROWS = 1000000 };
 
 typedef struct bl_stepper {
   bl_ctx *ctx;
@@ -23,6 +27,7 @@ typedef struct bl_stepper {
   const bl_idset *only;
   bool nulls, check_replace;
   bool removals_only; /* steps that only add files are passed over */
+  int64_t probe_rows; /* where so many rows are added, they are not sorted (probe.h) */
   bool warned_duplicate, warned_branches;
 } bl_stepper;
 
@@ -33,9 +38,5 @@ bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot 
 /* The comparison alone, of a diff that is there already. */
 bl_status bl_step_compare(bl_stepper *s, const bl_diff *d, bool is_replace, const bl_step_sink *sink, bool *skipped,
                           bl_error *err) BL_CHECKED;
-
-/* Sorts rows by place and sets the hash of each over all wanted columns (C4's equality under one seed). */
-bl_status bl_hash_rows(const bl_reading *env, const bl_files *files, const bl_type *wanted, bl_hashed_row *rows,
-                       size_t n, uint64_t seed, bl_error *err) BL_CHECKED;
 
 #endif

@@ -80,15 +80,18 @@ static bl_status read_task(changes_task *c, bl_error *err) {
 static bl_status prepare(bl_job *j, changes_task *c, bl_error *err) {
   bl_task *t = &c->task;
   bl_feed_options fo = {0};
-  BL_TRY(bl_job_columns(j, t->table, t->schema, t->columns, t->n_columns, err));
+  BL_TRY(bl_job_columns(j, t->table, t->schema, t->columns, t->n_columns, false, err));
   BL_TRY(bl_job_where(j, t->schema, t->where, err));
   if (c->ids) {
     BL_TRY(bl_idset_init(&j->only, j->ctx, c->ids, c->n_ids, err));
     fo.only = &j->only;
   }
   BL_TRY(bl_feed_run_diff(&j->feed, t->table, &fo, &c->diff, t->schema, &c->commit, (uint32_t)c->ordinal, err));
-  bl_emit_options eo = {
-      .columns = &j->columns.wanted, .specials = j->specials, .n_specials = j->n_specials, .where = j->where};
+  bl_emit_options eo = {.columns = &j->columns.wanted,
+                        .specials = j->specials,
+                        .special_at = j->special_at,
+                        .n_specials = j->n_specials,
+                        .where = j->where};
   return bl_emitter_new(&j->feed, &eo, &j->emitter, err);
 }
 

@@ -91,6 +91,39 @@ bl_status bl_array_keep(struct ArrowArray *a, struct ArrowArray *other, bl_error
   return BL_OK;
 }
 
+static int64_t digits(const char *p) {
+  int64_t n = 0;
+  for (; *p >= '0' && *p <= '9' && n < INT32_MAX; p++) n = n * 10 + (*p - '0');
+  return n;
+}
+
+static int64_t value_width(const char *format) {
+  switch (format[0]) {
+  case 'i':
+  case 'f': return 4;
+  case 'd': return 16;
+  case 'w': return format[1] ? digits(format + 2) : 0;
+  case 't': return strcmp(format, "tdD") == 0 ? 4 : 8;
+  default: return 8;
+  }
+}
+
+int64_t bl_array_bytes(const struct ArrowSchema *s, const struct ArrowArray *a) {
+  char f = s->format[0];
+  int64_t bytes = 0;
+  if (f == 'n') return 0;
+  if (f == '+') {
+    if (s->format[1] != 's') bytes = 4 * a->length;
+    for (int64_t i = 0; i < a->n_children && i < s->n_children; i++)
+      bytes += bl_array_bytes(s->children[i], a->children[i]);
+    return bytes;
+  }
+  if (f == 'b') return a->length / 8;
+  if (f != 'u' && f != 'z') return a->length * value_width(s->format);
+  const int32_t *off = a->buffers[1];
+  return 4 * a->length + (off ? (int64_t)off[a->offset + a->length] - off[a->offset] : 0);
+}
+
 /* Bytes a value takes in the fixed-width buffer; 0 = variable or nested; -1 = bits. */
 static int fixed_width(const bl_type *t) {
   switch (t->kind) {

@@ -28,6 +28,9 @@ bl_status bl_array_constant(bl_ctx *ctx, const bl_type *t, const bl_value *v, in
 bl_status bl_array_longs(bl_ctx *ctx, const int64_t *v, const uint8_t *valid, int64_t n, struct ArrowArray *out,
                          bl_error *err) BL_CHECKED;
 
+/* Bytes of the values of an array in the canonical layout: what it would take alone, without validity. */
+int64_t bl_array_bytes(const struct ArrowSchema *s, const struct ArrowArray *a);
+
 static inline bool bl_bit_get(const uint8_t *bits, int64_t i) {
   return (bits[i >> 3] >> (i & 7)) & 1;
 }

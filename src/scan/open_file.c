@@ -45,6 +45,10 @@ bl_status bl_open_file_new(const bl_reading *env, const bl_manifest_entry *e, bl
     return st;
   }
   f->meta = f->reader->meta;
+  if (e->file.first_row_id != BL_NONE && e->file.first_row_id > INT64_MAX - f->meta->rows) {
+    bl_open_file_free(f);
+    return bl_fail(err, BL_DAMAGED, "data file: %s: its row ids pass the last one there can be", e->file.path.p);
+  }
   f->no_lineage_columns = bl_projection_stored_leaf(f->meta, BL_ID_ROW_ID) < 0 &&
                           bl_projection_stored_leaf(f->meta, BL_ID_LAST_UPDATED) < 0;
   *out = f;
@@ -71,6 +75,7 @@ typedef struct cursor {
   size_t n_ranges, at;
   int64_t base; /* the group's first row */
   int64_t next; /* of the group; next row to come */
+  int64_t left; /* rows that are still to be given */
   int64_t *positions;
   int64_t cap;
 } cursor;
@@ -94,13 +99,29 @@ static bl_status positions_of(bl_ctx *ctx, cursor *c, int64_t n, bl_error *err) 
   return BL_OK;
 }
 
+static int64_t rows_of(const bl_row_range *r, size_t n) {
+  int64_t rows = 0;
+  for (size_t i = 0; i < n; i++) rows += r[i].end - r[i].begin;
+  return rows;
+}
+
+static bl_status other_number(const bl_open_file *f, bl_error *err) {
+  return bl_fail(err, BL_DAMAGED, "data file: %s: a row group holds another number of rows than its footer promises",
+                 f->entry->file.path.p);
+}
+
 static bl_status read_batches(const bl_open_file *f, const bl_projection *p, struct ArrowArrayStream *s, cursor *c,
                               bl_rows_visit visit, void *user, bl_error *err) {
   for (;;) {
     struct ArrowArray in, out;
     BL_TRY(bl_stream_next(s, &in, err));
-    if (!in.release) return BL_OK;
+    if (!in.release) return c->left == 0 ? BL_OK : other_number(f, err);
     int64_t n = in.length, first = c->base + c->next;
+    c->left -= n;
+    if (c->left < 0) {
+      bl_array_release(&in);
+      return other_number(f, err);
+    }
     if (c->ranges) {
       bl_status st = positions_of(f->env->t->ctx, c, n, err);
       if (st != BL_OK) {
@@ -118,8 +139,10 @@ bl_status bl_open_file_read(const bl_open_file *f, const bl_projection *p, size_
   size_t n_leaves;
   const int32_t *leaves = bl_projection_leaves(p, &n_leaves);
   struct ArrowArrayStream s = {0};
-  cursor c = {.ranges = ranges, .n_ranges = n_ranges, .base = f->meta->groups[group].first_row};
+  const bl_data_group *g = &f->meta->groups[group];
+  cursor c = {.ranges = ranges, .n_ranges = n_ranges, .base = g->first_row, .left = g->rows};
   if (ranges && n_ranges == 0) return BL_OK;
+  if (ranges) c.left = rows_of(ranges, n_ranges);
   if (ranges) c.next = ranges[0].begin;
   bl_status st = f->reader->read(f->reader, group, leaves, n_leaves, ranges, n_ranges, f->env->batch_rows, &s, err);
   if (st == BL_OK) st = read_batches(f, p, &s, &c, visit, user, err);

@@ -85,12 +85,27 @@ static void random_rows(outcome *o, rng *r) {
   }
 }
 
-static void run(outcome *o, const uint32_t *rank) {
-  bl_error err = BL_ERROR_INIT;
-  bl_hashed_row copy[2][MOST];
-  memcpy(copy, o->rows, sizeof copy);
+typedef bl_status on_match(void *user, const bl_hashed_row *before, const bl_hashed_row *after, bl_error *err);
+
+/* budget: of the sorters, in bytes. */
+static bl_status match(outcome *o, const uint32_t *rank, on_match *matched, int64_t budget, bl_error *err) {
+  bl_ctx *ctx = test_ctx();
+  bl_sorter *s[2];
+  for (int k = 0; k < 2; k++) {
+    test_ok(bl_sorter_new(ctx, sizeof(bl_hashed_row), budget, bl_hashed_cmp, (void *)(uintptr_t)rank, &s[k], err), err);
+    for (size_t i = 0; i < o->n[k]; i++) test_ok(bl_sorter_add(s[k], &o->rows[k][i], err), err);
+    test_ok(bl_sorter_finish(s[k], err), err);
+  }
   start(o);
-  test_ok(bl_match_values(copy[0], o->n[0], copy[1], o->n[1], rank, on_matched, on_rest, o, &err), &err);
+  bl_status st = bl_match_values(s[0], s[1], matched, on_rest, o, err);
+  for (int k = 0; k < 2; k++) bl_sorter_free(s[k]);
+  test_ctx_free(ctx);
+  return st;
+}
+
+static void run(outcome *o, const uint32_t *rank, int64_t budget) {
+  bl_error err = BL_ERROR_INIT;
+  test_ok(match(o, rank, on_matched, budget, &err), &err);
 }
 
 static void test_match__pairs_rows_as_if_each_was_compared_with_each(void **state) {
@@ -102,7 +117,7 @@ static void test_match__pairs_rows_as_if_each_was_compared_with_each(void **stat
     for (size_t i = 0; i < FILES; i++) rank[i] = (uint32_t)rng_between(&r, 0, FILES - 1);
     random_rows(&got, &r);
     want = got;
-    run(&got, rank);
+    run(&got, rank, round % 2 ? 1 << 20 : 1); /* the small one spills */
     twin(&want, rank);
     for (int k = 0; k < 2; k++)
       for (size_t i = 0; i < got.n[k]; i++) assert_int_equal(got.with[k][i], want.with[k][i]);
@@ -115,7 +130,7 @@ static void test_match__never_pairs_two_rows_with_ids(void **state) {
   outcome o = {.n = {1, 1}};
   o.rows[0][0] = (bl_hashed_row){.id = 5};
   o.rows[1][0] = (bl_hashed_row){.id = 6};
-  run(&o, rank);
+  run(&o, rank, 1 << 20);
   assert_int_equal(o.with[0][0], -1);
   assert_int_equal(o.with[1][0], -1);
 }
@@ -128,7 +143,7 @@ static void test_match__prefers_null_with_null_then_the_lowest_id(void **state) 
     o.rows[0][i] = (bl_hashed_row){.id = INT64_MIN, .pos = i, .ordinal = i};
     o.rows[1][i] = (bl_hashed_row){.id = i == 1 ? INT64_MIN : 9 - (int64_t)i, .pos = i, .ordinal = i};
   }
-  run(&o, rank);
+  run(&o, rank, 1 << 20);
   assert_int_equal(o.with[0][0], 1); /* null */
   assert_int_equal(o.with[0][1], 2); /* id 7 */
   assert_int_equal(o.with[0][2], 0); /* id 9 */
@@ -143,9 +158,9 @@ static void test_match__passes_on_what_the_callback_says(void **state) {
   (void)state;
   const uint32_t rank[FILES] = {0};
   bl_error err = BL_ERROR_INIT;
-  bl_hashed_row a = {.id = INT64_MIN}, b = a;
-  outcome o;
-  test_status(BL_CANCELLED, bl_match_values(&a, 1, &b, 1, rank, refuse_match, on_rest, &o, &err), &err);
+  outcome o = {.n = {1, 1}};
+  o.rows[0][0] = o.rows[1][0] = (bl_hashed_row){.id = INT64_MIN};
+  test_status(BL_CANCELLED, match(&o, rank, refuse_match, 1 << 20, &err), &err);
 }
 
 int main(void) {
