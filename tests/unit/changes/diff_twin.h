@@ -65,18 +65,28 @@ static inline size_t text_size(const bl_file_deletes *d) {
   return n;
 }
 
-static inline char *deletes_text(const bl_file_deletes *d) {
-  char *text = malloc(text_size(d)), *at = text;
+/* md: without the equality deletes that statistics rule out, which a plan may name and a diff does not. */
+static inline char *deletes_text(const bl_file_deletes *all, const bl_metadata *md, const bl_manifest_entry *data) {
+  char *text = malloc(text_size(all)), *at = text;
+  bl_file_deletes own = *all, *d = &own;
   *at = 0;
+  own.equality = calloc(all->n_equality + 1, sizeof *own.equality);
+  own.n_equality = 0;
+  for (size_t i = 0; i < all->n_equality; i++)
+    if (!md || bl_equality_may_match(md, &all->equality[i]->file, &data->file))
+      own.equality[own.n_equality++] = all->equality[i];
   if (d->vector) put_list(&at, "vector", &d->vector, 1);
   put_list(&at, "position", (const bl_manifest_entry *const *)d->position, d->n_position);
   put_list(&at, "equality", (const bl_manifest_entry *const *)d->equality, d->n_equality);
+  free(own.equality);
   return text;
 }
 
-static inline char *touched_text(const bl_manifest_entry *old, const bl_file_deletes *old_deletes,
-                                 const bl_manifest_entry *now, const bl_file_deletes *new_deletes) {
-  char *before = old ? deletes_text(old_deletes) : strdup(""), *after = now ? deletes_text(new_deletes) : strdup("");
+static inline char *touched_text(const bl_metadata *md, const bl_manifest_entry *old,
+                                 const bl_file_deletes *old_deletes, const bl_manifest_entry *now,
+                                 const bl_file_deletes *new_deletes) {
+  char *before = old ? deletes_text(old_deletes, md, old) : strdup("");
+  char *after = now ? deletes_text(new_deletes, md, now) : strdup("");
   char *line = malloc(strlen(before) + strlen(after) + (old ? old : now)->file.path.n + 400), *at = line;
   at += sprintf(at, "%c ", !old ? '+' : !now ? '-' : '~');
   put_place(&at, old ? old : now);
@@ -105,20 +115,20 @@ static inline const bl_scan_file *twin_find(const bl_plan *p, const bl_manifest_
   return NULL;
 }
 
-static inline void twin_compare(const bl_plan *old, const bl_plan *now, twin *out) {
+static inline void twin_compare(const bl_metadata *md, const bl_plan *old, const bl_plan *now, twin *out) {
   for (size_t i = 0; i < old->n_files; i++) {
     const bl_scan_file *a = &old->files[i], *b = twin_find(now, a->data);
-    char *x = deletes_text(&a->deletes), *y = b ? deletes_text(&b->deletes) : NULL;
+    char *x = deletes_text(&a->deletes, md, a->data), *y = b ? deletes_text(&b->deletes, md, b->data) : NULL;
     int64_t before = a->data->file.first_row_id, after = b ? b->data->file.first_row_id : BL_NONE;
     out->ids_differ |= before != BL_NONE && after != BL_NONE && before != after;
     if (!b || strcmp(x, y) != 0)
-      lines_add(&out->touched, touched_text(a->data, &a->deletes, b ? b->data : NULL, b ? &b->deletes : NULL));
+      lines_add(&out->touched, touched_text(md, a->data, &a->deletes, b ? b->data : NULL, b ? &b->deletes : NULL));
     free(x);
     free(y);
   }
   for (size_t i = 0; i < now->n_files; i++)
     if (!twin_find(old, now->files[i].data))
-      lines_add(&out->touched, touched_text(NULL, NULL, now->files[i].data, &now->files[i].deletes));
+      lines_add(&out->touched, touched_text(md, NULL, NULL, now->files[i].data, &now->files[i].deletes));
   lines_sort(&out->touched);
 }
 
@@ -126,7 +136,7 @@ static inline lines diff_lines(const bl_diff *d) {
   lines l = {0};
   for (size_t i = 0; i < d->n; i++) {
     const bl_touched *t = &d->items[i];
-    lines_add(&l, touched_text(t->old_entry, &t->old_deletes, t->new_entry, &t->new_deletes));
+    lines_add(&l, touched_text(NULL, t->old_entry, &t->old_deletes, t->new_entry, &t->new_deletes));
   }
   lines_sort(&l);
   return l;
@@ -144,7 +154,7 @@ static inline void twin_check(bl_table *t, bl_differ *d, const bl_snapshot *from
   snprintf(what, sizeof what, "%s: %lld to %lld", name, from ? (long long)from->id : 0, (long long)to->id);
   test_ok(bl_plan_new(t, from, &o, &old, &err), &err);
   test_ok(bl_plan_new(t, to, &o, &now, &err), &err);
-  twin_compare(old, now, &want);
+  twin_compare(t->metadata, old, now, &want);
   test_ok(bl_differ_run(d, from, to, &diff, &err), &err);
   lines got = diff_lines(&diff);
   lines_same(&want.touched, &got, what);
