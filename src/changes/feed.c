@@ -243,8 +243,7 @@ static bl_status pair_keys(feeding *x, bl_spool **events, bl_error *err) {
   bl_spool_free(*events);
   *events = out;
   if (not_unique)
-    bl_warn(x->f->ctx,
-            "changes: keys not unique among the deleted or inserted rows, left as DELETE and INSERT: %lld",
+    bl_warn(x->f->ctx, "changes: keys not unique among the deleted or inserted rows, left as DELETE and INSERT: %lld",
             (long long)not_unique);
   return pairs && !x->f->net ? name_upserts(x, out, err) : BL_OK;
 }

@@ -20,6 +20,7 @@ typedef struct fixture {
   bl_files files;
   bl_manifest_entry entries[FILES];
   bl_columns columns;
+  struct ArrowSchema schema;
 } fixture;
 
 /* k = 1000 * file + position, s the same as text; ids from 5000 * file. */
@@ -59,9 +60,16 @@ static void open_fixture(fixture *f) {
   test_ok(bl_columns_add_all(&f->columns, &err), &err);
   test_ok(bl_columns_add_id(&f->columns, BL_ID_ROW_ID, &err), &err);
   test_ok(bl_columns_add_id(&f->columns, BL_ID_LAST_UPDATED, &err), &err);
+  test_ok(bl_aschema_of_struct(f->ctx, &f->columns.wanted, &f->schema, &err), &err);
+}
+
+static bl_status fetch(fixture *f, const bl_place *places, size_t n, int64_t max_bytes, bl_fetched *out, bool *over,
+                       bl_error *err) {
+  return bl_fetch(&f->reading, &f->files, &f->columns.wanted, &f->schema, places, n, max_bytes, out, over, err);
 }
 
 static void close_fixture(fixture *f) {
+  bl_aschema_release(&f->schema);
   bl_files_dispose(&f->files);
   bl_reading_dispose(&f->reading);
   bl_table_free(f->t);
@@ -82,22 +90,19 @@ static void check_row(const bl_view *v, int64_t i, const bl_place *p) {
 static void check_fetch(fixture *f, const bl_place *places, size_t n) {
   bl_error err = BL_ERROR_INIT;
   bl_fetched got;
-  struct ArrowSchema s;
   bl_view *v;
-  test_ok(bl_fetch(&f->reading, &f->files, &f->columns.wanted, places, n, &got, &err), &err);
-  test_ok(bl_aschema_of_struct(f->ctx, &f->columns.wanted, &s, &err), &err);
-  test_ok(bl_view_new(f->ctx, &s, &v, &err), &err);
+  bool over;
+  test_ok(fetch(f, places, n, INT64_MAX, &got, &over, &err), &err);
+  assert_false(over);
+  test_ok(bl_view_new(f->ctx, &f->schema, &v, &err), &err);
   size_t at = 0;
   for (size_t b = 0; b < got.n; b++) {
-    assert_int_equal(got.rows_before[b], at);
     assert_true(got.batches[b].length > 0);
     test_ok(bl_view_set(v, &got.batches[b], &err), &err);
     for (int64_t i = 0; i < got.batches[b].length; i++) check_row(v, i, &places[at++]);
   }
   assert_int_equal(at, n);
-  assert_int_equal(got.rows_before[got.n], n);
   bl_view_free(v);
-  bl_aschema_release(&s);
   bl_fetched_dispose(&got);
 }
 
@@ -136,7 +141,8 @@ static void test_fetch__a_place_beyond_the_file_is_damage(void **state) {
   for (size_t i = 0; i < BL_LEN(bad); i++) {
     bl_error err = BL_ERROR_INIT;
     bl_fetched got;
-    test_status(BL_DAMAGED, bl_fetch(&f.reading, &f.files, &f.columns.wanted, bad[i], 2, &got, &err), &err);
+    bool over;
+    test_status(BL_DAMAGED, fetch(&f, bad[i], 2, INT64_MAX, &got, &over, &err), &err);
     test_says(&err, "f1.parquet");
     bl_fetched_dispose(&got);
   }
@@ -166,11 +172,59 @@ static void test_fetch__a_missing_file_is_not_found(void **state) {
   open_fixture(&f);
   bl_error err = BL_ERROR_INIT;
   bl_fetched got;
+  bool over;
   const bl_place places[] = {{0, 1}, {2, 100}};
   test_ok(maker_io(f.m)->remove(maker_io(f.m), maker_path(f.m, "f2.parquet"), &err), &err);
-  test_status(BL_NOT_FOUND, bl_fetch(&f.reading, &f.files, &f.columns.wanted, places, 2, &got, &err), &err);
+  test_status(BL_NOT_FOUND, fetch(&f, places, 2, INT64_MAX, &got, &over, &err), &err);
   test_says(&err, "f2.parquet");
   bl_fetched_dispose(&got);
+  close_fixture(&f);
+}
+
+/* Each row takes two longs and two more of lineage, an offset, and its digits. */
+static void test_fetch__keeps_nothing_where_the_values_take_too_much(void **state) {
+  (void)state;
+  fixture f;
+  bl_error err = BL_ERROR_INIT;
+  bl_fetched got;
+  bool over;
+  const bl_place places[] = {{0, 1}, {1, 5}, {2, 100}};
+  const int64_t bytes = 3 * (3 * 8 + 4) + 1 + 4 + 4;
+  open_fixture(&f);
+  test_ok(fetch(&f, places, 3, bytes - 1, &got, &over, &err), &err);
+  assert_true(over);
+  assert_int_equal(got.n, 0);
+  bl_fetched_dispose(&got);
+  test_ok(fetch(&f, places, 3, bytes, &got, &over, &err), &err);
+  assert_false(over);
+  assert_int_equal(got.n, 3);
+  assert_int_equal(got.bytes, bytes);
+  bl_fetched_dispose(&got);
+  close_fixture(&f);
+}
+
+static bl_status fetch_some(bl_ctx *ctx, void *user, bl_error *err) {
+  fixture *f = user;
+  const bl_place places[] = {{0, 1}, {0, 380}, {2, 100}};
+  bl_fetched got;
+  bool over;
+  bl_table table = *f->t; /* the same files, in a context that fails */
+  bl_reading reading = f->reading;
+  table.ctx = ctx;
+  reading.t = &table;
+  bl_status st = bl_fetch(&reading, &f->files, &f->columns.wanted, &f->schema, places, 3, INT64_MAX, &got, &over, err);
+  if (st == BL_OK) {
+    assert_int_equal(got.n, 3);
+    bl_fetched_dispose(&got);
+  }
+  return st;
+}
+
+static void test_fetch__says_when_memory_runs_out(void **state) {
+  (void)state;
+  fixture f;
+  open_fixture(&f);
+  test_fail_each(fetch_some, &f);
   close_fixture(&f);
 }
 
@@ -190,10 +244,37 @@ static void test_files__are_ranked_by_path_equal_ones_alike(void **state) {
     e[i].file.path = bl_str_of(paths[i]);
     test_ok(bl_files_add(&files, &e[i], BL_BASIS_ROW_ID, &number, &err), &err);
     assert_int_equal(number, i);
-    test_ok(bl_files_rank(&files, &err), &err); /* again and again: the order stays */
+    test_ok(bl_files_rank(&files, 0, &err), &err); /* again and again: the order stays */
     for (size_t k = 0; k < i; k++) assert_int_equal(files.rank[k] < files.rank[i], strcmp(paths[k], paths[i]) < 0);
   }
   for (size_t i = 0; i < BL_LEN(paths); i++) assert_int_equal(files.rank[i], want[i]);
+  bl_files_dispose(&files);
+  test_ctx_free(ctx);
+}
+
+static void test_files__rank_those_from_a_number_on_among_one_another(void **state) {
+  (void)state;
+  bl_ctx *ctx = test_ctx();
+  bl_error err = BL_ERROR_INIT;
+  bl_files files;
+  bl_manifest_entry e[4] = {{.file = {.path = BL_STR("/z")}},
+                            {.file = {.path = BL_STR("/b")}},
+                            {.file = {.path = BL_STR("/a")}},
+                            {.file = {.path = BL_STR("/a")}, .sequence_number = 7}};
+  uint32_t number;
+  bl_files_init(&files, ctx);
+  for (size_t i = 0; i < 3; i++) test_ok(bl_files_add(&files, &e[i], BL_BASIS_ROW_ID, &number, &err), &err);
+  test_ok(bl_files_rank(&files, 1, &err), &err);
+  assert_true(files.rank[2] < files.rank[1]);
+  assert_int_equal(files.rank[1], 1); /* "/z" has no say */
+  assert_false(files.path_twice);
+  test_ok(bl_files_add(&files, &e[2], BL_BASIS_EQUALITY_DELETE, &number, &err), &err);
+  test_ok(bl_files_rank(&files, 1, &err), &err);
+  assert_false(files.path_twice); /* one place, numbered twice */
+  test_ok(bl_files_add(&files, &e[3], BL_BASIS_ROW_ID, &number, &err), &err);
+  test_ok(bl_files_rank(&files, 1, &err), &err);
+  assert_true(files.path_twice);
+  test_ok(bl_files_rank(&files, files.n, &err), &err); /* none */
   bl_files_dispose(&files);
   test_ctx_free(ctx);
 }
@@ -205,7 +286,7 @@ static bl_status rank_some(bl_ctx *ctx, void *user, bl_error *err) {
   bl_status st = BL_OK;
   bl_files_init(&files, ctx);
   for (int i = 0; st == BL_OK && i < 20; i++) st = bl_files_add(&files, e, BL_BASIS_ROW_ID, &number, err);
-  if (st == BL_OK) st = bl_files_rank(&files, err);
+  if (st == BL_OK) st = bl_files_rank(&files, 0, err);
   bl_files_dispose(&files);
   return st;
 }
@@ -223,6 +304,9 @@ int main(void) {
       cmocka_unit_test(test_fetch__passes_on_what_the_visitor_says),
       cmocka_unit_test(test_fetch__a_missing_file_is_not_found),
       cmocka_unit_test(test_files__are_ranked_by_path_equal_ones_alike),
+      cmocka_unit_test(test_fetch__keeps_nothing_where_the_values_take_too_much),
+      cmocka_unit_test(test_fetch__says_when_memory_runs_out),
+      cmocka_unit_test(test_files__rank_those_from_a_number_on_among_one_another),
       cmocka_unit_test(test_files__say_when_memory_runs_out),
   };
   return cmocka_run_group_tests_name("fetch", tests, NULL, NULL);
