@@ -288,6 +288,12 @@ static bl_status prepare(bl_source *s, const struct ArrowSchema *in, bl_error *e
       if (in->children[k]->name && bl_str_is(s->o.schema->root.fields[i].name, in->children[k]->name))
         s->given[i] = true;
   }
+  for (size_t c = 0; c < s->o.n_key; c++) {
+    int32_t path[64];
+    (void)!bl_columns_path(&s->o.schema->root, s->key[c]->id, path, 64); /* found when it was chosen */
+    if (!s->given[path[0]])
+      return bl_fail(err, BL_USAGE, "%s: key column %s: the input lacks it", s->o.verb, s->key[c]->name.p);
+  }
   BL_TRY(bind_rules(s, parsed, err));
   BL_TRY(bl_aschema_of_struct(s->ctx, &s->held, &s->held_schema, err));
   BL_TRY(bl_aschema_of_struct(s->ctx, &s->columns, &s->columns_schema, err));

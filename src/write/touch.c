@@ -48,6 +48,7 @@ void bl_touch_free(bl_touch *x) {
     bl_touched *f = &x->files[i];
     bl_posset_free(f->found);
     bl_posset_free(f->moved);
+    bl_posset_free(f->others);
     if (f->p) pthread_mutex_destroy(&f->p->lock);
   }
   bl_deletes_free(x->deletes);
@@ -236,20 +237,25 @@ static bl_status visit_probe(void *user, struct ArrowArray *batch, const int64_t
   return st;
 }
 
-/* Runs of marked rows become ranges of the file's set. */
-static bl_status keep_found(bl_touched *f, bl_ctx *ctx, int64_t first, const uint8_t *mark, int64_t n, bl_error *err) {
-  bl_status st = BL_OK;
-  pthread_mutex_lock(&f->p->lock);
-  if (!f->found) st = bl_posset_new(ctx, &f->found, err);
-  for (int64_t i = 0; st == BL_OK && i < n;) {
-    const uint8_t *one = memchr(mark + i, 1, (size_t)(n - i));
+/* Runs of rows with one mark become ranges of a set. */
+static bl_status add_runs(bl_ctx *ctx, bl_posset **set, int64_t first, const uint8_t *mark, int64_t n, uint8_t value,
+                          bl_error *err) {
+  for (int64_t i = 0; i < n;) {
+    const uint8_t *one = memchr(mark + i, value, (size_t)(n - i));
     if (!one) break;
     int64_t begin = one - mark;
-    const uint8_t *zero = memchr(one, 0, (size_t)(n - begin));
-    i = zero ? zero - mark : n;
-    st = i - begin == 1 ? bl_posset_add(f->found, first + begin, err)
-                        : bl_posset_add_range(f->found, first + begin, first + i, err);
+    for (i = begin + 1; i < n && mark[i] == value;) i++;
+    if (!*set) BL_TRY(bl_posset_new(ctx, set, err));
+    if (i - begin == 1) BL_TRY(bl_posset_add(*set, first + begin, err));
+    else BL_TRY(bl_posset_add_range(*set, first + begin, first + i, err));
   }
+  return BL_OK;
+}
+
+static bl_status keep_marked(bl_touched *f, bl_ctx *ctx, int64_t first, const uint8_t *mark, int64_t n, bl_error *err) {
+  pthread_mutex_lock(&f->p->lock);
+  bl_status st = add_runs(ctx, &f->found, first, mark, n, 1, err);
+  if (st == BL_OK) st = add_runs(ctx, &f->others, first, mark, n, 2, err);
   pthread_mutex_unlock(&f->p->lock);
   return st;
 }
@@ -294,14 +300,14 @@ static bl_status find_in_group(const pass *w, bl_touched *f, size_t group, bl_er
   bool all = n_pages == SIZE_MAX;
   BL_GO(bl_open_file_read(f->p->open, f->p->columns, group, all ? NULL : pages, all ? 0 : n_pages, visit_probe, &fg,
                           err));
-  if (!memchr(mark, 1, (size_t)g->rows)) {
+  if (!memchr(mark, 1, (size_t)g->rows) && !memchr(mark, 2, (size_t)g->rows)) {
     note_live(f, 0, false);
     goto done;
   }
   BL_GO(live_rows(w, f, group, live, err));
   note_live(f, count_ones(live, g->rows), true);
-  for (int64_t i = 0; i < g->rows; i++) mark[i] &= live[i];
-  BL_GO(keep_found(f, ctx, g->first_row, mark, g->rows, err));
+  for (int64_t i = 0; i < g->rows; i++) mark[i] = live[i] ? mark[i] : 0;
+  BL_GO(keep_marked(f, ctx, g->first_row, mark, g->rows, err));
 done:
   bl_free(ctx, pages);
   bl_free(ctx, mark);

@@ -19,12 +19,13 @@ typedef struct bl_touch_private bl_touch_private;
 
 typedef struct bl_touched {
   const bl_scan_file *file;
-  bool whole;       /* all live rows are found, known from metadata alone: `found` stays NULL */
-  bool skip;        /* read leaves it out (the caller's to set) */
-  bl_posset *found; /* NULL: none */
-  bl_posset *moved; /* those of `found` that are rewritten elsewhere (the caller's to set; freed with the touch) */
-  int64_t n_found;  /* rows found, whole included */
-  int64_t live;     /* live rows; -1: not known (files in which something was found, with equality deletes) */
+  bool whole;        /* all live rows are found, known from metadata alone: `found` stays NULL */
+  bool skip;         /* read leaves it out (the caller's to set) */
+  bl_posset *found;  /* NULL: none */
+  bl_posset *moved;  /* those of `found` that are rewritten elsewhere (the caller's to set; freed with the touch) */
+  int64_t n_found;   /* rows found, whole included */
+  bl_posset *others; /* live rows that the probe marked with 2; NULL: none */
+  int64_t live;      /* live rows; -1: not known (files in which something was found, with equality deletes) */
   bl_touch_private *p;
 } bl_touched;
 
@@ -47,8 +48,10 @@ typedef struct bl_touch {
 bl_status bl_touch_new(bl_table *t, const bl_snapshot *head, const bl_expr *filter, bl_touch **out,
                        bl_error *err) BL_CHECKED;
 void bl_touch_free(bl_touch *x); /* NULL allowed */
-/* Set mark[i] for the rows of a batch of `columns` that are meant (live or not); all are 0 before. Borrows batch. */
+/* Set mark[i] for the rows of a batch of `columns` that are meant (live or not): 1, found, or 2, among the others; all
+ * are 0 before. Borrows batch. */
 typedef bl_status (*bl_touch_probe)(void *user, const struct ArrowArray *batch, uint8_t *mark, bl_error *err);
+/* May be called again: what was found is added to what is there. */
 bl_status bl_touch_find(bl_touch *x, const bl_type *columns, bl_touch_probe probe, void *user,
                         bl_error *err) BL_CHECKED;
 /* The rows for which the filter is true; without filter all. by_metadata: files all of whose rows must match are found
