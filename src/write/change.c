@@ -68,6 +68,10 @@ static void name_operation(bl_staged *s) {
   s->operation = !takes ? BL_STR("append") : s->n_data ? BL_STR("overwrite") : BL_STR("delete");
 }
 
+bool bl_change_is_applied(const bl_table *t, const bl_write_options *o) {
+  return o && o->batch_id && bl_batch_find(t, o->ref ? bl_str_of(o->ref) : BL_STR("main"), o->batch_id);
+}
+
 static void take_counts(const bl_write_result *counts, bl_write_result *r) {
   r->rows_inserted = counts->rows_inserted;
   r->rows_updated = counts->rows_updated;
@@ -79,10 +83,8 @@ static bl_status run_once(bl_change *c, const char *kind, bl_change_stage stage,
                           bl_error *err) {
   bl_status st;
   *r = (bl_write_result){0};
-  if (bl_batch_find(c->t, c->o->ref ? bl_str_of(c->o->ref) : BL_STR("main"), c->o->batch_id)) {
-    r->already_applied = true;
-    return BL_OK;
-  }
+  r->already_applied = bl_change_is_applied(c->t, c->o);
+  if (r->already_applied) return BL_OK;
   BL_GO(begin(c, kind, err));
   BL_GO(stage(c, user, err));
   name_operation(c->staged);

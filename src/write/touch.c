@@ -328,8 +328,8 @@ static bl_status find_part(void *user, size_t i, bl_error *err) {
   return st == BL_OK ? note_progress(w, "looking for rows", err) : st;
 }
 
-static bool not_whole(const bl_touched *f) {
-  return !f->whole;
+static bool to_search(const bl_touched *f) {
+  return !f->whole && !f->skip;
 }
 
 bl_status bl_touch_find(bl_touch *x, const bl_type *columns, bl_touch_probe probe, void *user, bl_error *err) {
@@ -339,7 +339,7 @@ bl_status bl_touch_find(bl_touch *x, const bl_type *columns, bl_touch_probe prob
     x->files[i].p->seen_live = 0;
     x->files[i].p->unseen = false;
   }
-  BL_GO(make_parts(&w, not_whole, err));
+  BL_GO(make_parts(&w, to_search, err));
   BL_GO(run_parts(&w, find_part, err));
 done:
   end_pass(&w);
@@ -366,7 +366,7 @@ static bl_status find_whole(bl_touch *x, bl_error *err) {
     bl_touched *f = &x->files[i];
     const bl_data_file *d = &f->file->data->file;
     const bl_typed_spec *s = bl_typed_specs_get(&specs, d->spec_id);
-    if (f->file->deletes.n_equality) continue;
+    if (f->file->deletes.n_equality || f->skip) continue;
     f->whole = !x->filter ||
                (s && bl_partition_must_match(x->filter, s->spec, s->types, x->schema, d->partition, d->n_partition)) ||
                bl_metrics_must_match(x->filter, d, x->schema, bl_meta_stats, (void *)f->file->data);

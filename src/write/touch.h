@@ -20,7 +20,7 @@ typedef struct bl_touch_private bl_touch_private;
 typedef struct bl_touched {
   const bl_scan_file *file;
   bool whole;        /* all live rows are found, known from metadata alone: `found` stays NULL */
-  bool skip;         /* read leaves it out (the caller's to set) */
+  bool skip;         /* find and read leave it out (the caller's to set) */
   bl_posset *found;  /* NULL: none */
   bl_posset *moved;  /* those of `found` that are rewritten elsewhere (the caller's to set; freed with the touch) */
   int64_t n_found;   /* rows found, whole included */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "edge/arrow/arrow_edge.h"
+#include "rows/arrow_own.h"
 #include "rows/stream.h"
 #include "write/upsert.h"
 
@@ -337,6 +338,11 @@ bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_
                           .delete_when = o->delete_when,
                           .last_wins = o->last_wins};
   bl_source *source = NULL;
+  if (bl_change_is_applied(t, wo)) {
+    bl_stream_release(rows);
+    if (r) *r = (bl_write_result){.already_applied = true};
+    return BL_OK;
+  }
   bl_status st = bl_source_new(t, &so, &source, err);
   if (st != BL_OK) {
     bl_stream_release(rows);
