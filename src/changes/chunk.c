@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-static int64_t images_of(const bl_event *e) {
-  return (int64_t)e->len * (e->type == BL_UPDATE ? 2 : 1);
+static int64_t images_of(const bl_chunk *c, const bl_event *e) {
+  return (int64_t)e->len * (e->type == BL_UPDATE && !c->skip_before ? 2 : 1);
 }
 
 /* The first n rows of e; the rest stays in e. */
@@ -26,7 +26,7 @@ static bl_event cut_front(bl_event *e, uint32_t n) {
 static bl_status add_event(bl_chunk *c, const bl_event *e, bl_error *err) {
   BL_TRY(bl_grow(c->ctx, &c->events, &c->cap_events, c->n_events, sizeof *c->events, err));
   c->events[c->n_events++] = *e;
-  c->images += images_of(e);
+  c->images += images_of(c, e);
   return BL_OK;
 }
 
@@ -55,9 +55,9 @@ static int64_t bookkeeping(const bl_chunk *c) {
   return (int64_t)c->n_events * (int64_t)sizeof *c->events + c->images * OF_IMAGE;
 }
 
-bl_status bl_chunk_take(bl_feed *f, bl_backlog *back, int64_t max_images, int64_t max_bytes, bl_chunk *out,
-                        bl_error *err) {
-  *out = (bl_chunk){.ctx = f->ctx};
+bl_status bl_chunk_take(bl_feed *f, bl_backlog *back, const bl_chunk_wants *w, int64_t max_images, int64_t max_bytes,
+                        bl_chunk *out, bl_error *err) {
+  *out = (bl_chunk){.ctx = f->ctx, .skip_before = w->skip_before, .skip_deleted = w->skip_deleted};
   while (out->images == 0 || (out->images < max_images && bookkeeping(out) < max_bytes)) {
     bl_event e;
     bool any;
@@ -118,14 +118,16 @@ static bl_status sort_file(void *user, size_t file, bl_error *err) {
   return BL_OK;
 }
 
-/* Call put for each image in output order. */
+/* Call put for each image in output order; pos -1: it needs no values. */
 static void each_image(const bl_chunk *c, void (*put)(void *user, uint32_t file, int64_t pos, int64_t image),
                        void *user) {
   int64_t image = 0;
   for (size_t i = 0; i < c->n_events; i++) {
     const bl_event *e = &c->events[i];
+    bool before = e->before_file != BL_NO_FILE && !(c->skip_before && e->type == BL_UPDATE);
+    bool blank = c->skip_deleted && e->type == BL_DELETE;
     for (uint32_t k = 0; k < e->len; k++) {
-      if (e->before_file != BL_NO_FILE) put(user, e->before_file, e->before_pos + k, image++);
+      if (before) put(user, e->before_file, blank ? -1 : e->before_pos + k, image++);
       if (e->after_file != BL_NO_FILE) put(user, e->after_file, e->after_pos + k, image++);
     }
   }
@@ -133,13 +135,13 @@ static void each_image(const bl_chunk *c, void (*put)(void *user, uint32_t file,
 
 static void count_file(void *user, uint32_t file, int64_t pos, int64_t image) {
   chunk_fetch *f = user;
-  (void)pos, (void)image;
-  f->file_begin[file + 1]++;
+  (void)image;
+  if (pos >= 0) f->file_begin[file + 1]++;
 }
 
 static void place_request(void *user, uint32_t file, int64_t pos, int64_t image) {
   chunk_fetch *f = user;
-  f->requests[f->file_begin[file]++] = (request){pos, image};
+  if (pos >= 0) f->requests[f->file_begin[file]++] = (request){pos, image};
 }
 
 /* Counting sort by file, then by position within each. */
@@ -174,7 +176,8 @@ static bl_status fetch_places(bl_feed *feed, bl_chunk *c, const bl_type *wanted,
   if (*over) return BL_OK;
   bl_status st = BL_OK;
   c->bytes = got.bytes;
-  if (got.n == 1) bl_array_move(&got.batches[0], &c->values);
+  if (got.n == 0) st = bl_array_nulls(c->ctx, wanted, 1, &c->values, err); /* nothing but blanks */
+  else if (got.n == 1) bl_array_move(&got.batches[0], &c->values);
   else st = bl_arrow_concat(got.batches, got.n, schema, &c->values, err);
   bl_fetched_dispose(&got);
   return st;
@@ -186,7 +189,7 @@ bl_status bl_chunk_fetch(bl_feed *feed, bl_chunk *c, const bl_type *wanted, cons
   size_t n_files = feed->files.n;
   bl_place *places = NULL;
   bl_status st;
-  c->row = bl_alloc(c->ctx, (size_t)c->images + 1, sizeof *c->row);
+  c->row = bl_calloc(c->ctx, (size_t)c->images + 1, sizeof *c->row); /* 0 where no values are needed */
   BL_GO(c->row ? sort_requests(c, &f, n_files, err) : bl_nomem(err));
   places = bl_alloc(c->ctx, (size_t)c->images + 1, sizeof *places);
   BL_GO(places ? BL_OK : bl_nomem(err));

@@ -20,6 +20,8 @@ typedef struct bl_chunk {
   int64_t *row;             /* of each image in output order: its row in `values` */
   struct ArrowArray values; /* struct of the wanted columns; one row a distinct place */
   int64_t bytes;            /* of them */
+  bool skip_before;         /* no BEFORE images of updates */
+  bool skip_deleted;        /* images of DELETE have no values: their row is any */
 } bl_chunk;
 
 /* Events that were taken from the feed and are still to be given: the last one first. */
@@ -28,10 +30,15 @@ typedef struct bl_backlog {
   size_t n, cap;
 } bl_backlog;
 
+/* What of the events is not needed, set once for all chunks. */
+typedef struct bl_chunk_wants {
+  bool skip_before, skip_deleted;
+} bl_chunk_wants;
+
 /* Takes events from the backlog, then from the feed, until there are max_images or their bookkeeping takes max_bytes;
  * of a run that was cut the rest goes back to the backlog. n_events 0 at the end. */
-bl_status bl_chunk_take(bl_feed *f, bl_backlog *back, int64_t max_images, int64_t max_bytes, bl_chunk *out,
-                        bl_error *err) BL_CHECKED;
+bl_status bl_chunk_take(bl_feed *f, bl_backlog *back, const bl_chunk_wants *w, int64_t max_images, int64_t max_bytes,
+                        bl_chunk *out, bl_error *err) BL_CHECKED;
 /* Puts all events back; the chunk is empty then. */
 bl_status bl_chunk_untake(bl_chunk *c, bl_backlog *back, bl_error *err) BL_CHECKED;
 /* Fetch the values of all images. wanted with its Arrow schema. *over: they take more than max_bytes; there are none

@@ -110,9 +110,12 @@ bl_status bl_emitter_new(bl_feed *feed, const bl_emit_options *o, bl_emitter **o
   BL_GO(bl_arena_new(feed->ctx, &e->arena, err));
   BL_GO(choose_columns(e, err));
   BL_GO(bl_aschema_of_struct(e->ctx, &e->fetch.wanted, &e->fetch_schema, err));
-  BL_GO(bl_view_new(e->ctx, &e->fetch_schema, &e->view, err));
+  BL_GO(bl_special_prepare(e, err));
   BL_GO(bl_emitter_schema(e, &e->schema, err));
   e->most_images = images_of_chunk(e);
+  bool asks = e->compare || (o->where && !o->where_nulls);
+  e->wants.skip_before = (o->after_images || o->no_before) && !asks;
+  e->wants.skip_deleted = o->after_images && !o->where && o->n_key == 0;
   *out = e;
 done:
   if (st != BL_OK) bl_emitter_free(e);
@@ -121,9 +124,10 @@ done:
 
 void bl_emitter_free(bl_emitter *e) {
   if (!e) return;
+  bl_ordered_free(e->batches); /* its workers read the chunk */
+  bl_free(e->ctx, e->slices);
   bl_chunk_dispose(&e->chunk);
   bl_predicate_free(e->predicate);
-  bl_view_free(e->view);
   bl_aschema_release(&e->fetch_schema);
   bl_aschema_release(&e->schema);
   for (size_t i = 0; i < BL_N_SPECIALS; i++) bl_aschema_release(&e->special_schema[i]);
@@ -181,20 +185,48 @@ static bl_status take_values(bl_emitter *e, int64_t begin, int64_t n, struct Arr
   return bl_arrow_take(&lent, &e->fetch_schema, e->chunk.row + begin, n, out, err);
 }
 
-/* The next images of the chunk, whole events only. */
-static bl_status next_images(bl_emitter *e, bl_slice *s, bl_error *err) {
-  s->images = bl_alloc(e->ctx, SLICE + 2, sizeof *s->images);
+/* The images of one event step: how many. */
+static int64_t images_at(const bl_emitter *e, size_t event) {
+  return e->chunk.events[event].type == BL_UPDATE && !e->wants.skip_before ? 2 : 1;
+}
+
+/* Cut the chunk into slices of whole steps. */
+static bl_status cut_slices(bl_emitter *e, bl_error *err) {
+  size_t cap = 0;
+  bl_slice_start at = {0};
+  bl_free(e->ctx, e->slices);
+  e->slices = NULL;
+  e->n_slices = 0;
+  while (at.event < e->chunk.n_events) {
+    bl_slice_start s = at;
+    while (at.event < e->chunk.n_events && s.n + 1 < e->slice_images) {
+      int64_t per = images_at(e, at.event), left = e->chunk.events[at.event].len - at.step,
+              room = (e->slice_images - s.n) / per;
+      int64_t k = left < room ? left : room;
+      s.n += k * per;
+      at.step += (uint32_t)k;
+      if (at.step == e->chunk.events[at.event].len) at.step = 0, at.event++;
+    }
+    at.image += s.n;
+    BL_TRY(bl_grow(e->ctx, &e->slices, &cap, e->n_slices, sizeof *e->slices, err));
+    e->slices[e->n_slices++] = s;
+  }
+  return BL_OK;
+}
+
+static bl_status list_images(bl_emitter *e, const bl_slice_start *start, bl_slice *s, bl_error *err) {
+  s->images = bl_alloc(e->ctx, (size_t)start->n + 2, sizeof *s->images);
   if (!s->images) return bl_nomem(err);
-  s->begin = e->next_image;
-  while (e->next_event < e->chunk.n_events && s->n + 1 < e->slice_images) {
-    const bl_event *ev = &e->chunk.events[e->next_event];
-    bl_image im = {.event = (uint32_t)e->next_event, .step = e->next_step};
-    if (ev->before_file != BL_NO_FILE) s->images[s->n++] = im;
+  s->begin = start->image;
+  bl_image im = {.event = (uint32_t)start->event, .step = start->step};
+  while (s->n < start->n) {
+    const bl_event *ev = &e->chunk.events[im.event];
+    im.after = false;
+    if (ev->before_file != BL_NO_FILE && !(e->wants.skip_before && ev->type == BL_UPDATE)) s->images[s->n++] = im;
     im.after = true;
     if (ev->after_file != BL_NO_FILE) s->images[s->n++] = im;
-    if (++e->next_step == ev->len) e->next_step = 0, e->next_event++;
+    if (++im.step == ev->len) im.step = 0, im.event++;
   }
-  e->next_image += s->n;
   return BL_OK;
 }
 
@@ -203,17 +235,17 @@ static bool is_pair_start(const bl_emitter *e, const bl_slice *s, int64_t i) {
 }
 
 /* C14: which top-level columns differ between the images of pairs, a bit a column of the schema. */
-static bl_status compare_pairs(bl_emitter *e, bl_slice *s, bl_error *err) {
+static bl_status compare_pairs(bl_emitter *e, bl_slice *s, bl_view *view, bl_error *err) {
   size_t n = e->feed->range.schema->root.n_fields;
   s->differs = bl_calloc(e->ctx, (size_t)s->n + 1, n);
   if (!s->differs) return bl_nomem(err);
-  BL_TRY(bl_view_set(e->view, &s->values, err));
+  BL_TRY(bl_view_set(view, &s->values, err));
   for (int64_t i = 0; i < s->n; i++) {
     if (!is_pair_start(e, s, i)) continue;
     uint8_t *d = s->differs + (size_t)i * n;
     bool any = false, asked = e->o.n_changed == 0;
     for (size_t c = 0; c < n; c++) { /* the schema's columns come first in what is fetched */
-      d[c] = !bl_key_same(&e->view->children[c], i, &e->view->children[c], i + 1);
+      d[c] = !bl_key_same(&view->children[c], i, &view->children[c], i + 1);
       any = any || d[c];
       if (d[c] && in_ids(e->o.changed_ids, e->o.n_changed, e->feed->range.schema->root.fields[c].id)) asked = true;
     }
@@ -221,6 +253,14 @@ static bl_status compare_pairs(bl_emitter *e, bl_slice *s, bl_error *err) {
     if (!asked || (e->o.skip_unchanged && !any)) s->keep[i] = s->keep[i + 1] = 0;
   }
   return BL_OK;
+}
+
+static bl_status compare_slice(bl_emitter *e, bl_slice *s, bl_error *err) {
+  bl_view *view;
+  BL_TRY(bl_view_new(e->ctx, &e->fetch_schema, &view, err));
+  bl_status st = compare_pairs(e, s, view, err);
+  bl_view_free(view);
+  return st;
 }
 
 /* A filter column of the slice: borrowed from the values, or made for lineage and file columns. */
@@ -261,7 +301,7 @@ static bl_status decide(bl_emitter *e, bl_slice *s, bl_error *err) {
   s->keep = bl_alloc(e->ctx, (size_t)s->n + 1, 1);
   if (!s->keep) return bl_nomem(err);
   memset(s->keep, 1, (size_t)s->n);
-  if (e->compare) BL_TRY(compare_pairs(e, s, err));
+  if (e->compare) BL_TRY(compare_slice(e, s, err));
   if (e->o.where) BL_TRY(apply_where(e, s, err));
   if (e->o.after_images || e->o.no_before)
     for (int64_t i = 0; i < s->n; i++)
@@ -358,7 +398,7 @@ static bl_status fetch_chunk(bl_emitter *e, bl_error *err) {
   bool over = true;
   for (int64_t n = e->most_images; over; n = e->chunk.images / 2) {
     if (e->chunk.n_events) BL_TRY(bl_chunk_untake(&e->chunk, &e->backlog, err));
-    BL_TRY(bl_chunk_take(e->feed, &e->backlog, n, e->ctx->o.memory_budget / 2, &e->chunk, err));
+    BL_TRY(bl_chunk_take(e->feed, &e->backlog, &e->wants, n, e->ctx->o.memory_budget / 2, &e->chunk, err));
     if (e->chunk.n_events == 0 || e->fetch.wanted.n_fields == 0) return BL_OK;
     bool last = e->chunk.images <= 2;
     BL_TRY(bl_chunk_fetch(e->feed, &e->chunk, &e->fetch.wanted, &e->fetch_schema, last ? INT64_MAX : value_budget(e),
@@ -369,31 +409,65 @@ static bl_status fetch_chunk(bl_emitter *e, bl_error *err) {
 
 static bl_status next_chunk(bl_emitter *e, bl_error *err) {
   bl_chunk_dispose(&e->chunk);
-  e->next_event = e->next_step = 0;
-  e->next_image = 0;
   BL_TRY(fetch_chunk(e, err));
   learn_width(e);
   e->images_done += e->chunk.images;
   return e->chunk.n_events ? bl_progress(e->ctx, "reading rows", e->images_done, e->feed->rows, err) : BL_OK;
 }
 
-static bl_status do_slice(bl_emitter *e, bl_slice *s, struct ArrowArray *out, bl_error *err) {
-  BL_TRY(next_images(e, s, err));
+static bl_status do_slice(bl_emitter *e, const bl_slice_start *start, bl_slice *s, struct ArrowArray *out,
+                          bl_error *err) {
+  BL_TRY(list_images(e, start, s, err));
   BL_TRY(take_values(e, s->begin, s->n, &s->values, err));
   BL_TRY(decide(e, s, err));
   BL_TRY(drop_images(e, s, err));
   return s->n ? put_together(e, s, out, err) : BL_OK;
 }
 
+static void drop_batch(void *user, void *batch) {
+  bl_emitter *e = user;
+  bl_array_release(batch);
+  bl_free(e->ctx, batch);
+}
+
+static bl_status run_slice(void *user, size_t i, bl_ordered_slot *slot, bl_error *err) {
+  bl_emitter *e = user;
+  bl_slice s = {0};
+  struct ArrowArray *out = bl_calloc(e->ctx, 1, sizeof *out);
+  if (!out) return bl_nomem(err);
+  bl_status st = do_slice(e, &e->slices[i], &s, out, err);
+  slice_free(e, &s);
+  if (st == BL_OK && out->release) st = bl_ordered_emit(slot, out);
+  else if (st == BL_OK) {
+    bl_free(e->ctx, out);
+    return BL_OK;
+  }
+  if (st != BL_OK) drop_batch(e, out);
+  return st;
+}
+
+/* Fetch the next chunk and set the workers on its slices. */
+static bl_status start_chunk(bl_emitter *e, bl_error *err) {
+  BL_TRY(next_chunk(e, err));
+  if (e->chunk.n_events == 0) return BL_OK;
+  BL_TRY(cut_slices(e, err));
+  return bl_ordered_new(e->ctx, e->n_slices, 0, (size_t)e->ctx->o.threads + 1, 1, false, run_slice, drop_batch, e,
+                        &e->batches, err);
+}
+
 bl_status bl_emitter_next(bl_emitter *e, struct ArrowArray *out, bl_error *err) {
   out->release = NULL;
-  while (!out->release) {
-    if (e->next_event >= e->chunk.n_events) BL_TRY(next_chunk(e, err));
-    if (e->chunk.n_events == 0) return BL_OK;
-    bl_slice s = {0};
-    bl_status st = do_slice(e, &s, out, err);
-    slice_free(e, &s);
-    if (st != BL_OK) return st;
+  for (;;) {
+    void *batch;
+    if (!e->batches) BL_TRY(start_chunk(e, err));
+    if (!e->batches) return BL_OK;
+    BL_TRY(bl_ordered_next(e->batches, &batch, err));
+    if (batch) {
+      bl_array_move(batch, out);
+      bl_free(e->ctx, batch);
+      return BL_OK;
+    }
+    bl_ordered_free(e->batches);
+    e->batches = NULL;
   }
-  return BL_OK;
 }

@@ -2,9 +2,17 @@
 #ifndef BL_CHANGES_EMIT_PRIVATE_H
 #define BL_CHANGES_EMIT_PRIVATE_H
 
+#include "base/pool.h"
 #include "changes/chunk.h"
 #include "changes/emit.h"
 #include "rows/key.h"
+
+/* Where a slice begins: event and step in it, image. */
+typedef struct bl_slice_start {
+  size_t event;
+  uint32_t step;
+  int64_t image, n;
+} bl_slice_start;
 
 struct bl_emitter {
   bl_ctx *ctx;
@@ -15,17 +23,17 @@ struct bl_emitter {
   bl_columns fetch, filter;
   bl_predicate *predicate;
   struct ArrowSchema fetch_schema, schema;
-  bl_view *view;                                    /* of fetch_schema */
-  struct ArrowSchema special_schema[BL_N_SPECIALS]; /* made when first asked for */
-  bl_str *engines;                                  /* of the snapshots of the range, by ordinal; likewise */
-  int64_t most_images;                              /* of a chunk, by what is known of its rows' width */
+  struct ArrowSchema special_schema[BL_N_SPECIALS];
+  bl_str *engines; /* of the snapshots of the range, by ordinal, then of its end */
+  bl_chunk_wants wants;
+  int64_t most_images; /* of a chunk, by what is known of its rows' width */
   int64_t slice_images;
   int64_t images_done;
   bl_chunk chunk;
   bl_backlog backlog;
-  size_t next_event; /* of the chunk */
-  uint32_t next_step;
-  int64_t next_image;
+  bl_slice_start *slices; /* of the chunk */
+  size_t n_slices;
+  bl_ordered *batches; /* made of them on the ctx's threads; NULL between chunks */
 };
 
 /* Images in hand: their events, values, and what was found out about them. */
@@ -39,6 +47,8 @@ typedef struct bl_slice {
 
 /* Which special column a field of bl_changes_meta_schema is; -1 for a table's. */
 int bl_special_of_field(const bl_field *f);
+/* Schemas and names that all slices share: made before any of them. */
+bl_status bl_special_prepare(bl_emitter *e, bl_error *err) BL_CHECKED;
 /* Borrowed from the emitter. */
 bl_status bl_special_schema(bl_emitter *e, bl_special s, const struct ArrowSchema **out, bl_error *err) BL_CHECKED;
 bl_status bl_special_column(bl_emitter *e, const bl_slice *s, bl_special what, struct ArrowArray *out,

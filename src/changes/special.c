@@ -105,12 +105,23 @@ static bl_str join_engine(bl_arena *a, const bl_snapshot *s) {
 
 /* engine-name and engine-version of the summary. */
 static bl_status put_engine(bl_emitter *e, uint32_t ordinal, bl_builder *b, bl_error *err) {
-  const bl_snapshot *s = bl_feed_commit(e->feed, ordinal);
-  if (!bl_pairs_get(&s->summary, "engine-name").p) return bl_builder_null(b, err);
-  if (!e->engines) e->engines = bl_arena_calloc(e->arena, e->feed->range.n_steps + 1, sizeof *e->engines);
-  bl_str *at = e->engines ? &e->engines[ordinal < e->feed->range.n_steps ? ordinal : e->feed->range.n_steps] : NULL;
-  if (at && !at->p) *at = join_engine(e->arena, s);
-  return at && at->p ? bl_builder_bytes(b, at->p, at->n, err) : bl_nomem(err);
+  size_t n = e->feed->range.n_steps;
+  return put_text(b, e->engines[ordinal < n ? ordinal : n], err);
+}
+
+bl_status bl_special_prepare(bl_emitter *e, bl_error *err) {
+  const struct ArrowSchema *schema;
+  size_t n = e->feed->range.n_steps;
+  for (size_t s = 0; s < BL_N_SPECIALS; s++) BL_TRY(bl_special_schema(e, (bl_special)s, &schema, err));
+  e->engines = bl_arena_calloc(e->arena, n + 1, sizeof *e->engines);
+  if (!e->engines) return bl_nomem(err);
+  for (size_t i = 0; i <= n; i++) {
+    const bl_snapshot *s = bl_feed_commit(e->feed, (uint32_t)i);
+    if (!s || !bl_pairs_get(&s->summary, "engine-name").p) continue;
+    e->engines[i] = join_engine(e->arena, s);
+    if (!e->engines[i].p) return bl_nomem(err);
+  }
+  return BL_OK;
 }
 
 static bl_status put_changed(bl_emitter *e, const bl_slice *s, int64_t i, bl_builder *b, bl_error *err) {
