@@ -5,11 +5,24 @@
 
 #include "cli.h"
 
-// clang-format off: one a line
+/* One a line: commands come and go. */
+// clang-format off
 static const cli_command *const commands[] = {
-    &cli_scan,   &cli_changes, &cli_history, &cli_run_task, &cli_inspect, &cli_create,
-    &cli_append, &cli_set,     &cli_unset,   &cli_delete,   &cli_update,
-    &cli_upsert, &cli_sync,    &cli_overwrite,
+    &cli_scan,
+    &cli_changes,
+    &cli_history,
+    &cli_run_task,
+    &cli_inspect,
+    &cli_create,
+    &cli_append,
+    &cli_add_files,
+    &cli_set,
+    &cli_unset,
+    &cli_delete,
+    &cli_update,
+    &cli_upsert,
+    &cli_sync,
+    &cli_overwrite,
 };
 // clang-format on
 

@@ -225,7 +225,7 @@ static bl_status parquet_of(const bl_table *t, const bl_schema *schema, bl_arena
   BL_TRY(bl_property_number(t, "write.parquet.row-group-size-bytes", 128 << 20, &o->group_bytes, err));
   BL_TRY(bl_property_number(t, "write.parquet.page-size-bytes", 1 << 20, &o->page_bytes, err));
   BL_TRY(bl_property_number(t, "write.parquet.page-row-limit", 20000, &o->page_rows, err));
-  BL_TRY(bl_property_number(t, "write.parquet.dict-size-bytes", 2 << 20, &o->dictionary_bytes, err));
+  BL_TRY(bl_property_number(t, "write.parquet.dict-size-bytes", 1 << 20, &o->dictionary_bytes, err));
   o->group_bytes = least(o->group_bytes, t->ctx->o.memory_budget / 3 + 1);
   o->page_bytes = least(o->page_bytes, 1 << 30);
   o->dictionary_bytes = least(o->dictionary_bytes, 1 << 30);
