@@ -11,6 +11,7 @@ In README.md and docs/ a block
 is run on a terminal, line by line, in a scratch copy of the sample (examples/sample) with tests/fixtures/tables beside it, and what
 it prints is compared. A line … stands for any lines. Where the text ends with an error line the command must fail, else it must not.
 A block of C that begins with the comment /* examples/NAME.c must be that file; ./NAME in a console block is that program.
+Links to other files must lead somewhere.
 --update writes what came out into the documents; read the difference before it is committed."""
 import fcntl
 import glob
@@ -25,6 +26,7 @@ import tempfile
 import termios
 
 BLOCK = re.compile(r'^```(console|c)\n(.*?)^```$', re.M | re.S)
+LINK = re.compile(r'\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)')
 C_FILE = re.compile(r'/\* (examples/\w+\.c)\b')
 
 
@@ -116,12 +118,21 @@ def check_source(where, text, root):
     return source
 
 
+def check_links(path, name, text):
+    """(passed, failed)"""
+    links = sorted(set(LINK.findall(BLOCK.sub('', text))))
+    broken = [link for link in links if not os.path.exists(os.path.join(os.path.dirname(path), link))]
+    for link in broken:
+        print('FAIL %s: a link to nothing: %s' % (name, link))
+    return len(links) - len(broken), len(broken)
+
+
 def check_file(path, program, root, update):
     """(passed, failed)"""
     with open(path, encoding='utf-8') as f:
         text = f.read()
-    counts = [0, 0]
     name = os.path.relpath(path, root)
+    counts = list(check_links(path, name, text))
 
     def block(match):
         where = '%s:%d' % (name, text.count('\n', 0, match.start()) + 1)
