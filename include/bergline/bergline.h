@@ -1,7 +1,8 @@
 /* bergline/bergline.h: all of the library's public headers, and what holds for all of them.
  *
- * bergline reads Apache Iceberg tables of the format versions 1 to 3 with their row lineage: the id that a row keeps
- * for life (`_row_id`) and the sequence number of the commit that last changed it (`_last_updated_sequence_number`).
+ * bergline reads and writes Apache Iceberg tables of the format versions 1 to 3 with their row lineage: the id that a
+ * row keeps for life (`_row_id`) and the sequence number of the commit that last changed it
+ * (`_last_updated_sequence_number`).
  *
  * What is promised
  *  - Every function that can fail returns a bl_status and takes a caller-owned bl_error last; it may be NULL. The first
@@ -34,5 +35,6 @@
 #include "bergline/output.h"
 #include "bergline/scan.h"
 #include "bergline/table.h"
+#include "bergline/write.h"
 
 #endif
