@@ -22,6 +22,7 @@ static const cli_command *const commands[] = {
     &cli_update,
     &cli_upsert,
     &cli_sync,
+    &cli_apply,
     &cli_overwrite,
 };
 // clang-format on

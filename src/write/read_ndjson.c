@@ -30,34 +30,6 @@ static bl_status refuse(const ndjson *r, bl_status st, const bl_error *e, bl_err
 
 /* ---- lines ---- */
 
-static bool is_blank(const uint8_t *p, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r') return false;
-  return true;
-}
-
-/* The next line that is not blank, in what is held; *found false: at the end. */
-static bl_status next_line(ndjson *r, bl_str *line, bool *found, bl_error *err) {
-  bl_text_file *f = &r->file;
-  size_t searched = 0;
-  for (;;) {
-    size_t from = f->at + searched;
-    const uint8_t *nl = from < f->held.n ? memchr(f->held.p + from, '\n', f->held.n - from) : NULL;
-    bool more = !nl;
-    searched = f->held.n - f->at;
-    if (!nl) BL_TRY(bl_text_file_more(f, &more, err));
-    if (!nl && more) continue;
-    size_t end = nl ? (size_t)(nl - f->held.p) : f->held.n;
-    *found = f->at < f->held.n;
-    if (!*found) return BL_OK;
-    *line = (bl_str){(const char *)f->held.p + f->at, end - f->at};
-    r->at = bl_text_file_byte(f, f->at);
-    f->at = nl ? end + 1 : end;
-    searched = 0;
-    if (!is_blank((const uint8_t *)line->p, line->n)) return BL_OK;
-  }
-}
-
 static bl_status parse_line(ndjson *r, bl_arena *a, bl_str line, bl_json **out, bl_error *err) {
   bl_error e = BL_ERROR_INIT;
   bl_status st = bl_json_parse(a, line.p, line.n, out, &e);
@@ -132,7 +104,7 @@ static bl_status next_batch(void *user, struct ArrowArray *out, bl_error *err) {
     bl_str line;
     bool found;
     BL_TRY(fresh_scratch(r, err));
-    BL_TRY(next_line(r, &line, &found, err));
+    BL_TRY(bl_text_file_line(&r->file, &line, &r->at, &found, err));
     if (found) BL_TRY(put_line(r, line, err));
     int64_t n = bl_builder_length(r->columns.rows);
     if (!found && n == 0) return BL_OK;
@@ -188,7 +160,7 @@ static bl_status peek(ndjson *r, size_t cap, bl_error *err) {
     bl_str line;
     bool found = false;
     bl_json *v;
-    st = next_line(r, &line, &found, err);
+    st = bl_text_file_line(&r->file, &line, &r->at, &found, err);
     if (st != BL_OK || !found) break;
     st = parse_line(r, r->scratch, line, &v, err);
     for (const bl_json *m = st == BL_OK ? v->first : NULL; m && st == BL_OK; m = m->next)

@@ -314,11 +314,11 @@ static void push_offset_down(struct ArrowArray *in) {
   in->offset = 0;
 }
 
-static bl_status number_rows(bl_source *s, int64_t n, struct ArrowArray *out, bl_error *err) {
+static bl_status number_rows(bl_source *s, int64_t n, const int64_t *ranks, struct ArrowArray *out, bl_error *err) {
   BL_TRY(bl_array_new(s->ctx, n, 2, 0, out, err));
   int64_t *v = bl_array_buffer(out, 1, (size_t)n * 8);
   if (!v) return bl_nomem(err);
-  for (int64_t i = 0; i < n; i++) v[i] = s->n_rows + i;
+  for (int64_t i = 0; i < n; i++) v[i] = ranks ? ranks[i] : s->n_rows + i;
   return BL_OK;
 }
 
@@ -334,15 +334,15 @@ static bl_status mark_deletes(bl_source *s, int64_t n, const uint8_t *deletes, s
 }
 
 /* in (consumed): the incoming columns. */
-static bl_status make_held(bl_source *s, struct ArrowArray *in, const uint8_t *deletes, struct ArrowArray *out,
-                           bl_error *err) {
+static bl_status make_held(bl_source *s, struct ArrowArray *in, const uint8_t *deletes, const int64_t *ranks,
+                           struct ArrowArray *out, bl_error *err) {
   size_t k = s->incoming.root.n_fields;
   int64_t n = in->length;
   push_offset_down(in);
   bl_status st = bl_array_new(s->ctx, n, 1, (int64_t)k + 2, out, err);
   for (size_t i = 0; st == BL_OK && i < k; i++) bl_array_move(in->children[i], out->children[i]);
   bl_array_release(in);
-  if (st == BL_OK) st = number_rows(s, n, out->children[k], err);
+  if (st == BL_OK) st = number_rows(s, n, ranks, out->children[k], err);
   if (st == BL_OK) st = mark_deletes(s, n, deletes, out->children[k + 1], err);
   if (st != BL_OK) bl_array_release(out);
   return st;
@@ -430,7 +430,8 @@ static bl_status hold(bl_source *s, struct ArrowArray *batch, bl_error *err) {
   return s->sorter || s->bytes > s->budget ? spill(s, err) : BL_OK;
 }
 
-bl_status bl_source_add(bl_source *s, struct ArrowArray *batch, const uint8_t *deletes, bl_error *err) {
+bl_status bl_source_add(bl_source *s, struct ArrowArray *batch, const uint8_t *deletes, const int64_t *ranks,
+                        bl_error *err) {
   struct ArrowArray held = {0};
   uint8_t *own = NULL;
   bl_status st = prepare(s, NULL, err);
@@ -442,7 +443,7 @@ bl_status bl_source_add(bl_source *s, struct ArrowArray *batch, const uint8_t *d
     deletes = own = bl_calloc(s->ctx, (size_t)batch->length + 1, 1);
     st = own ? bl_predicate_run(s->predicate, batch, own, err) : bl_nomem(err);
   }
-  if (st == BL_OK) st = make_held(s, batch, deletes, &held, err);
+  if (st == BL_OK) st = make_held(s, batch, deletes, ranks, &held, err);
   else bl_array_release(batch);
   bl_free(s->ctx, own);
   return st == BL_OK ? hold(s, &held, err) : st;
@@ -468,7 +469,7 @@ bl_status bl_source_read(bl_source *s, struct ArrowArrayStream *in, bl_error *er
     struct ArrowArray batch;
     BL_GO(bl_stream_next(&rows, &batch, err));
     if (!batch.release) break;
-    BL_GO(bl_source_add(s, &batch, NULL, err));
+    BL_GO(bl_source_add(s, &batch, NULL, NULL, err));
   }
 done:
   bl_stream_release(&rows);
@@ -515,6 +516,7 @@ static bool later_stays(const bl_source *s, int64_t a, int64_t b) {
   bl_schema of = {.root = s->held};
   bl_row_source column;
   bl_value x, y;
+  if (s->o.in_order) return number_of(s, b) >= number_of(s, a);
   if (!s->wins || !bl_row_source_find(s->pass_view, &of, s->wins->id, &column)) return true;
   bl_row_value(&column, a, &x);
   bl_row_value(&column, b, &y);

@@ -41,8 +41,10 @@ void bl_source_free(bl_source *s); /* NULL allowed */
 /* A foreign stream (consumed and released): columns by name, as bl_conform has it; columns that only delete_when or
  * last_wins name may be there besides. */
 bl_status bl_source_read(bl_source *s, struct ArrowArrayStream *in, bl_error *err) BL_CHECKED;
-/* The same by batches of the schema's columns (consumed); deletes: a byte a row, 1 = DELETE; NULL: none. */
-bl_status bl_source_add(bl_source *s, struct ArrowArray *batch, const uint8_t *deletes, bl_error *err) BL_CHECKED;
+/* The same by batches of the schema's columns (consumed). deletes: a byte a row, 1 = DELETE; NULL: none. ranks, with
+ * in_order: the order of the rows, where it is not that of their coming (equal ones: as they came); NULL: it is. */
+bl_status bl_source_add(bl_source *s, struct ArrowArray *batch, const uint8_t *deletes, const int64_t *ranks,
+                        bl_error *err) BL_CHECKED;
 bl_status bl_source_seal(bl_source *s, bl_error *err) BL_CHECKED;
 
 /* Before the first pass; a second time all begins anew. BL_CONFLICT: rows in temporary files come only once. */

@@ -32,6 +32,32 @@ bl_status bl_text_file_more(bl_text_file *f, bool *more, bl_error *err) {
   return BL_OK;
 }
 
+static bool is_blank(const uint8_t *p, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r') return false;
+  return true;
+}
+
+bl_status bl_text_file_line(bl_text_file *f, bl_str *line, int64_t *at, bool *found, bl_error *err) {
+  size_t searched = 0;
+  for (;;) {
+    size_t from = f->at + searched;
+    const uint8_t *nl = from < f->held.n ? memchr(f->held.p + from, '\n', f->held.n - from) : NULL;
+    bool more = !nl;
+    searched = f->held.n - f->at;
+    if (!nl) BL_TRY(bl_text_file_more(f, &more, err));
+    if (!nl && more) continue;
+    size_t end = nl ? (size_t)(nl - f->held.p) : f->held.n;
+    *found = f->at < f->held.n;
+    if (!*found) return BL_OK;
+    *line = (bl_str){(const char *)f->held.p + f->at, end - f->at};
+    *at = bl_text_file_byte(f, f->at);
+    f->at = nl ? end + 1 : end;
+    searched = 0;
+    if (!is_blank((const uint8_t *)line->p, line->n)) return BL_OK;
+  }
+}
+
 bl_status bl_text_columns_build(bl_ctx *ctx, bl_text_columns *c, bl_error *err) {
   bl_type root = {.kind = BL_STRUCT, .fields = c->fields, .n_fields = c->n};
   BL_TRY(bl_aschema_of_struct(ctx, &root, &c->schema, err));

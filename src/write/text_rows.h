@@ -22,6 +22,10 @@ static inline int64_t bl_text_file_byte(const bl_text_file *f, size_t i) {
   return f->read - (int64_t)(f->held.n - i);
 }
 
+/* The next line that is not blank, in what is held (until the next call), and the byte it begins at; *found false: at
+ * the end. */
+bl_status bl_text_file_line(bl_text_file *f, bl_str *line, int64_t *at, bool *found, bl_error *err) BL_CHECKED;
+
 /* Batches end after that many rows, or bytes. */
 enum { BL_TEXT_BATCH_ROWS = 65536, BL_TEXT_BATCH_BYTES = 64 << 20 };
 

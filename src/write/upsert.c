@@ -299,7 +299,7 @@ static bl_status stage(bl_change *c, void *user, bl_error *err) {
   pthread_mutex_init(&u->lock, NULL);
   if (c->schema->id != u->rules->schema_id)
     BL_GO(bl_fail(err, BL_CONFLICT, "%s: another has changed the schema meanwhile", u->rules->verb));
-  if (u->rules->note) BL_GO(u->rules->note(u->rules->user, c->staged, err));
+  if (u->rules->note) BL_GO(u->rules->note(u->rules->user, c, err));
   BL_GO(bl_source_begin(u->source, err));
   BL_GO(bl_source_next(u->source, &any, err));
   if (!any && !u->rules->delete_missing) goto done;

@@ -11,7 +11,7 @@ typedef struct bl_upsert_rules {
   bool touch;          /* rows that were met are written although nothing differs */
   bool delete_missing; /* rows of the table whose key did not come are deleted */
   /* May be NULL: called once a staging, for its summary. */
-  bl_status (*note)(void *user, bl_staged *s, bl_error *err);
+  bl_status (*note)(void *user, bl_change *c, bl_error *err);
   void *user;
 } bl_upsert_rules;
 

@@ -1,0 +1,87 @@
+/* cmd_apply.c: apply TABLE FILE --key A,B --source debezium|changes. */
+#include <stddef.h>
+#include <string.h>
+
+#include "inputs.h"
+#include "rows.h"
+#include "writes.h"
+
+typedef struct apply_values {
+  const char *key, *source;
+} apply_values;
+
+static const cli_option options[] = {
+    {"--key", 0, CLI_VALUE, "A,B", "the columns that say which row is which", offsetof(apply_values, key)},
+    {"--source", 0, CLI_VALUE, "SOURCE", "what wrote the events: debezium, or changes (of bergline)",
+     offsetof(apply_values, source)},
+};
+
+static bl_status source_of(cli *c, const char *name, bl_apply_source *out) {
+  if (!name) return bl_fail(&c->err, BL_USAGE, "wrong usage: apply: --source is missing");
+  *out = strcmp(name, "changes") == 0 ? BL_APPLY_CHANGES : BL_APPLY_DEBEZIUM;
+  if (*out == BL_APPLY_CHANGES || strcmp(name, "debezium") == 0) return BL_OK;
+  return bl_fail(&c->err, BL_USAGE, "wrong usage: --source %s: debezium or changes is expected", name);
+}
+
+static bl_status apply_events(cli *c, bl_table *t, const apply_values *v, const bl_write_options *o,
+                              bl_write_result *r) {
+  bl_apply_source source;
+  cli_names key = {0};
+  bl_input *in = NULL;
+  bl_status st = source_of(c, v->source, &source);
+  if (st == BL_OK) st = cli_split(c, v->key, &key);
+  if (st == BL_OK) st = cli_open_input(c, c->args[1], &in);
+  if (st == BL_OK) st = bl_apply(t, in, source, key.items, key.n, o, r, &c->err);
+  if (in) in->close(in);
+  cli_names_free(&key);
+  return st;
+}
+
+static bl_status apply(cli *c, const void *values) {
+  const apply_values *v = values;
+  bl_table *t = NULL;
+  bl_write_options o;
+  bl_write_result r = {0};
+  if (!v->key) return bl_fail(&c->err, BL_USAGE, "wrong usage: apply: --key is missing");
+  bl_status st = cli_write_options(c, &o);
+  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  if (st == BL_OK) st = apply_events(c, t, v, &o, &r);
+  bl_table_free(t);
+  return st == BL_OK ? cli_write_result(c, &r) : st;
+}
+
+const cli_command cli_apply = {
+    .name = "apply",
+    .synopsis = "TABLE FILE --key A,B --source debezium|changes [--mode MODE]",
+    .about = "apply a batch of change events; rows keep their ids",
+    .formats = "text|json",
+    .text =
+        "  FILE holds an event a line; - is standard input. The last event of a key counts. Rows that the table has "
+        "keep\n"
+        "  their ids, and only those of which a value differs are written.\n"
+        "\n"
+        "  debezium: envelopes with before, after and op (c, r, u, d), alone or as the payload beside a schema;\n"
+        "  tombstones are passed over. The schema tells what numbers and bytes mean; without one integers count in "
+        "the\n"
+        "  unit of the table's column (days, microseconds, nanoseconds). An update that changes the key moves the row\n"
+        "  to a new id.\n"
+        "\n"
+        "  changes: what 'bergline changes --format ndjson' gives.\n"
+        "\n"
+        "  The position of the last event in its source's log (lsn; file and pos; the commit of a changelog) is kept "
+        "in\n"
+        "  the summary of the snapshot as bergline.source-position. Events that lie before it are not applied again, "
+        "so\n"
+        "  a batch can be repeated; batches of one source must come in its order.\n",
+    .examples =
+        "    bergline apply /data/wh/db/orders events.ndjson --key id --source debezium\n"
+        "    bergline changes prod.orders --from ts:2026-01-01 | bergline apply /data/copy/orders - --key id --source "
+        "changes\n",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(apply_values),
+    .min_args = 2,
+    .max_args = 2,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_SNAPSHOT | CLI_MODE,
+    .run = apply,
+};
