@@ -7,7 +7,8 @@ void cli_help_all(FILE *out) {
   size_t n;
   const cli_command *const *commands = cli_commands(&n);
   fputs("Usage: bergline COMMAND [ARGUMENT]… [OPTION]…\n\nRow lineage in Apache Iceberg tables.\n\nCommands:\n", out);
-  for (size_t i = 0; i < n; i++) fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->about);
+  cli_page page = {.out = out, .term = 12};
+  for (size_t i = 0; i < n; i++) cli_page_item(&page, commands[i]->name, commands[i]->about);
   fputs("\nOptions:\n"
         "  --help       this text\n"
         "  --version    the version\n"
