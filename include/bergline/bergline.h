@@ -27,6 +27,7 @@
 #ifndef BERGLINE_BERGLINE_H
 #define BERGLINE_BERGLINE_H
 
+#include "bergline/catalog.h"
 #include "bergline/changes.h"
 #include "bergline/ctx.h"
 #include "bergline/error.h"

@@ -50,11 +50,12 @@ typedef struct bl_create_options {
   const char *sort;                /* "a desc nulls last, bucket(4,b)"; NULL = unsorted */
   const char *const *properties;   /* "key=value" each */
   size_t n_properties;
-  int format_version; /* 0 = 3 */
-  bool dry_run;       /* everything is checked, nothing written */
+  int format_version;   /* 0 = 3 */
+  const char *location; /* where the files of a table in a catalog go; NULL: where the catalog says */
+  bool dry_run;         /* everything is checked, nothing written */
 } bl_create_options;
-/* table: a folder that holds no table yet (Hadoop form), or NS.NAME of a catalog. BL_CONFLICT: it exists; BL_USAGE:
- * schema, partition or sort text (position); names that v3 reserves. */
+/* table: a folder that holds no table yet (Hadoop form), or NS.NAME of a catalog. BL_CONFLICT: it exists; BL_NOT_FOUND: no
+ * such namespace; BL_USAGE: schema, partition or sort text (position); names that v3 reserves. */
 BL_API bl_status bl_table_create(bl_ctx *ctx, const char *table, const bl_table_options *to, const bl_create_options *o,
                                  bl_error *err) BL_CHECKED;
 

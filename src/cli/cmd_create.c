@@ -6,7 +6,7 @@
 #include "writes.h"
 
 typedef struct create_values {
-  const char *schema, *partition, *sort, *version;
+  const char *schema, *partition, *sort, *version, *location;
   cli_list properties;
 } create_values;
 
@@ -17,6 +17,8 @@ static const cli_option options[] = {
     {"--sort", 0, CLI_VALUE, "FIELDS", "'a desc nulls last, b': the order that rows are written in",
      offsetof(create_values, sort)},
     {"--property", 0, CLI_LIST, "KEY=VALUE", "a table property (repeatable)", offsetof(create_values, properties)},
+    {"--location", 0, CLI_VALUE, "FOLDER", "where the files of a table in a catalog go (below its warehouse)",
+     offsetof(create_values, location)},
     {"--format-version", 0, CLI_VALUE, "N", "1, 2 or 3 (3)", offsetof(create_values, version)},
 };
 
@@ -43,6 +45,7 @@ static bl_status fill(cli *c, const create_values *v, bl_create_options *o) {
   *o = (bl_create_options){.schema = v->schema,
                            .partition = v->partition,
                            .sort = v->sort,
+                           .location = v->location,
                            .properties = v->properties.items,
                            .n_properties = v->properties.n,
                            .dry_run = c->common.dry_run};

@@ -24,6 +24,7 @@ static const cli_command *const commands[] = {
     &cli_sync,
     &cli_apply,
     &cli_overwrite,
+    &cli_catalog,
 };
 // clang-format on
 

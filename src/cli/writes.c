@@ -123,12 +123,18 @@ static void print_text(const bl_sink *sink, cli_json *j, bl_status *st, bl_error
   }
 }
 
-static void print_json(const bl_sink *sink, cli_json *j, bl_status *st, bl_error *err) {
+bl_status cli_json_write(const bl_sink *sink, cli_json *j, bl_error *err) {
+  if (j->failed || !j->p) return bl_fail(err, BL_NOMEM, "out of memory");
   for (size_t i = 0; i < j->n; i++)
     if (j->p[i] == '\n') j->p[i] = ',';
-  *st = sink->write(sink->user, "{", 1, err);
-  if (*st == BL_OK) *st = sink->write(sink->user, j->p, j->n, err);
-  if (*st == BL_OK) *st = sink->write(sink->user, "}\n", 2, err);
+  bl_status st = sink->write(sink->user, "{", 1, err);
+  if (st == BL_OK) st = sink->write(sink->user, j->p, j->n, err);
+  return st == BL_OK ? sink->write(sink->user, "}", 1, err) : st;
+}
+
+static void print_json(const bl_sink *sink, cli_json *j, bl_status *st, bl_error *err) {
+  *st = cli_json_write(sink, j, err);
+  if (*st == BL_OK) *st = sink->write(sink->user, "\n", 1, err);
 }
 
 bl_status cli_json_print(cli *c, cli_json *j) {

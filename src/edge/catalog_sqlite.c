@@ -1,54 +1,45 @@
 /* catalog_sqlite.c: see catalog_sqlite.h. */
 #include "edge/catalog_sqlite.h"
 
-#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "edge/catalog_sqlite_private.h"
 
 #define BUSY_MS 10000
 
-typedef struct sqlite_catalog {
-  bl_catalog c;
-  bl_ctx *ctx;
-  sqlite3 *db;
-  bool has_type; /* schema V1: the column iceberg_type */
-  char *path;
-  char *catalog; /* the value of catalog_name */
-} sqlite_catalog;
-
 /* ---- statements ---- */
 
-static bl_status db_fail(const sqlite_catalog *c, int rc, bl_error *err) {
+bl_status bl_sqlite_db_fail(const sqlite_catalog *c, int rc, bl_error *err) {
   bl_status st = rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT ? BL_DAMAGED : rc == SQLITE_NOMEM ? BL_NOMEM : BL_IO;
   if (st == BL_NOMEM) return bl_nomem(err);
   return bl_fail(err, st, "cannot read the catalog: %s: %s", c->path,
                  c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(rc));
 }
 
-static bl_status prepare(const sqlite_catalog *c, const char *sql, sqlite3_stmt **out, bl_error *err) {
+bl_status bl_sqlite_prepare(const sqlite_catalog *c, const char *sql, sqlite3_stmt **out, bl_error *err) {
   int rc = sqlite3_prepare_v2(c->db, sql, -1, out, NULL);
-  return rc == SQLITE_OK ? BL_OK : db_fail(c, rc, err);
+  return rc == SQLITE_OK ? BL_OK : bl_sqlite_db_fail(c, rc, err);
 }
 
-static bl_status bind_text(const sqlite_catalog *c, sqlite3_stmt *q, int i, const char *s, bl_error *err) {
+bl_status bl_sqlite_bind_text(const sqlite_catalog *c, sqlite3_stmt *q, int i, const char *s, bl_error *err) {
   int rc = sqlite3_bind_text(q, i, s, -1, SQLITE_TRANSIENT);
-  return rc == SQLITE_OK ? BL_OK : db_fail(c, rc, err);
+  return rc == SQLITE_OK ? BL_OK : bl_sqlite_db_fail(c, rc, err);
 }
 
 /* *row: there is a next row. */
-static bl_status step(const sqlite_catalog *c, sqlite3_stmt *q, bool *row, bl_error *err) {
+bl_status bl_sqlite_step(const sqlite_catalog *c, sqlite3_stmt *q, bool *row, bl_error *err) {
   int rc = sqlite3_step(q);
   *row = rc == SQLITE_ROW;
-  return rc == SQLITE_ROW || rc == SQLITE_DONE ? BL_OK : db_fail(c, rc, err);
+  return rc == SQLITE_ROW || rc == SQLITE_DONE ? BL_OK : bl_sqlite_db_fail(c, rc, err);
 }
 
-static const char *column(sqlite3_stmt *q, int i) {
+const char *bl_sqlite_column(sqlite3_stmt *q, int i) {
   return (const char *)sqlite3_column_text(q, i);
 }
 
 /* "a.b" for a namespace, n levels. */
-static bl_status join_levels(bl_ctx *ctx, const char *const *levels, size_t n, char **out, bl_error *err) {
+bl_status bl_sqlite_join(bl_ctx *ctx, const char *const *levels, size_t n, char **out, bl_error *err) {
   bl_buf b;
   bl_buf_init(&b, ctx, BL_BUF_MAX);
   for (size_t i = 0; i < n; i++) bl_buf_printf(&b, "%s%s", i ? "." : "", levels[i]);
@@ -63,7 +54,7 @@ static bl_status join_levels(bl_ctx *ctx, const char *const *levels, size_t n, c
 
 static bl_status visit_location(sqlite_catalog *c, sqlite3_stmt *q, const char *ns, const char *name,
                                 bl_catalog_visit visit, void *user, bl_error *err) {
-  const char *location = column(q, 0), *type = c->has_type ? column(q, 1) : NULL;
+  const char *location = bl_sqlite_column(q, 0), *type = c->has_type ? bl_sqlite_column(q, 1) : NULL;
   if (type && sqlite3_stricmp(type, "TABLE") != 0)
     return bl_fail(err, BL_UNSUPPORTED, "not a table: %s.%s: it is a %s in catalog %s of %s", ns, name,
                    sqlite3_stricmp(type, "VIEW") == 0 ? "view" : type, c->catalog, c->path);
@@ -80,17 +71,18 @@ static bl_status sqlite_load(bl_catalog *base, const bl_table_name *t, bl_catalo
   char *ns = NULL;
   bool row;
   bl_status st;
-  BL_GO(join_levels(c->ctx, t->levels, t->n_levels, &ns, err));
-  BL_GO(prepare(c,
-                c->has_type ? "SELECT metadata_location, iceberg_type FROM iceberg_tables WHERE catalog_name = ?1 AND "
-                              "table_namespace = ?2 AND table_name = ?3"
-                            : "SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ?1 AND "
-                              "table_namespace = ?2 AND table_name = ?3",
-                &q, err));
-  BL_GO(bind_text(c, q, 1, c->catalog, err));
-  BL_GO(bind_text(c, q, 2, ns, err));
-  BL_GO(bind_text(c, q, 3, t->name, err));
-  BL_GO(step(c, q, &row, err));
+  BL_GO(bl_sqlite_join(c->ctx, t->levels, t->n_levels, &ns, err));
+  BL_GO(bl_sqlite_prepare(
+      c,
+      c->has_type ? "SELECT metadata_location, iceberg_type FROM iceberg_tables WHERE catalog_name = ?1 AND "
+                    "table_namespace = ?2 AND table_name = ?3"
+                  : "SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ?1 AND "
+                    "table_namespace = ?2 AND table_name = ?3",
+      &q, err));
+  BL_GO(bl_sqlite_bind_text(c, q, 1, c->catalog, err));
+  BL_GO(bl_sqlite_bind_text(c, q, 2, ns, err));
+  BL_GO(bl_sqlite_bind_text(c, q, 3, t->name, err));
+  BL_GO(bl_sqlite_step(c, q, &row, err));
   if (row) st = visit_location(c, q, ns, t->name, visit, user, err);
   else
     st = bl_fail(err, BL_NOT_FOUND, "no such table: %s.%s: not in catalog %s of %s", ns, t->name, c->catalog, c->path);
@@ -107,20 +99,21 @@ static bl_status sqlite_list_tables(bl_catalog *base, const char *const *levels,
   char *ns = NULL;
   bool row;
   bl_status st;
-  BL_GO(join_levels(c->ctx, levels, n_levels, &ns, err));
-  BL_GO(prepare(c,
-                c->has_type ? "SELECT table_namespace, table_name, metadata_location FROM iceberg_tables WHERE "
-                              "catalog_name = ?1 AND (?2 = '' OR table_namespace = ?2) AND "
-                              "(iceberg_type IS NULL OR iceberg_type = 'TABLE') ORDER BY 1, 2"
-                            : "SELECT table_namespace, table_name, metadata_location FROM iceberg_tables WHERE "
-                              "catalog_name = ?1 AND (?2 = '' OR table_namespace = ?2) ORDER BY 1, 2",
-                &q, err));
-  BL_GO(bind_text(c, q, 1, c->catalog, err));
-  BL_GO(bind_text(c, q, 2, ns, err));
+  BL_GO(bl_sqlite_join(c->ctx, levels, n_levels, &ns, err));
+  BL_GO(bl_sqlite_prepare(c,
+                          c->has_type
+                              ? "SELECT table_namespace, table_name, metadata_location FROM iceberg_tables WHERE "
+                                "catalog_name = ?1 AND (?2 = '' OR table_namespace = ?2) AND "
+                                "(iceberg_type IS NULL OR iceberg_type = 'TABLE') ORDER BY 1, 2"
+                              : "SELECT table_namespace, table_name, metadata_location FROM iceberg_tables WHERE "
+                                "catalog_name = ?1 AND (?2 = '' OR table_namespace = ?2) ORDER BY 1, 2",
+                          &q, err));
+  BL_GO(bl_sqlite_bind_text(c, q, 1, c->catalog, err));
+  BL_GO(bl_sqlite_bind_text(c, q, 2, ns, err));
   for (;;) {
-    BL_GO(step(c, q, &row, err));
+    BL_GO(bl_sqlite_step(c, q, &row, err));
     if (!row) break;
-    bl_catalog_entry e = {column(q, 0), column(q, 1), column(q, 2)};
+    bl_catalog_entry e = {bl_sqlite_column(q, 0), bl_sqlite_column(q, 1), bl_sqlite_column(q, 2)};
     BL_GO(visit(user, &e, err));
   }
 done:
@@ -132,9 +125,9 @@ done:
 static bl_status table_exists(const sqlite_catalog *c, const char *name, bool *out, bl_error *err) {
   sqlite3_stmt *q = NULL;
   bl_status st;
-  BL_GO(prepare(c, "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?1", &q, err));
-  BL_GO(bind_text(c, q, 1, name, err));
-  st = step(c, q, out, err);
+  BL_GO(bl_sqlite_prepare(c, "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?1", &q, err));
+  BL_GO(bl_sqlite_bind_text(c, q, 1, name, err));
+  st = bl_sqlite_step(c, q, out, err);
 done:
   sqlite3_finalize(q);
   return st;
@@ -146,17 +139,17 @@ static bl_status sqlite_list_namespaces(bl_catalog *base, bl_catalog_visit visit
   bool row, properties;
   bl_status st;
   BL_GO(table_exists(c, "iceberg_namespace_properties", &properties, err));
-  BL_GO(prepare(c,
-                properties
-                    ? "SELECT table_namespace FROM iceberg_tables WHERE catalog_name = ?1 UNION SELECT namespace "
-                      "FROM iceberg_namespace_properties WHERE catalog_name = ?1 ORDER BY 1"
-                    : "SELECT DISTINCT table_namespace FROM iceberg_tables WHERE catalog_name = ?1 ORDER BY 1",
-                &q, err));
-  BL_GO(bind_text(c, q, 1, c->catalog, err));
+  BL_GO(bl_sqlite_prepare(
+      c,
+      properties ? "SELECT table_namespace FROM iceberg_tables WHERE catalog_name = ?1 UNION SELECT namespace "
+                   "FROM iceberg_namespace_properties WHERE catalog_name = ?1 ORDER BY 1"
+                 : "SELECT DISTINCT table_namespace FROM iceberg_tables WHERE catalog_name = ?1 ORDER BY 1",
+      &q, err));
+  BL_GO(bl_sqlite_bind_text(c, q, 1, c->catalog, err));
   for (;;) {
-    BL_GO(step(c, q, &row, err));
+    BL_GO(bl_sqlite_step(c, q, &row, err));
     if (!row) break;
-    bl_catalog_entry e = {column(q, 0), NULL, NULL};
+    bl_catalog_entry e = {bl_sqlite_column(q, 0), NULL, NULL};
     BL_GO(visit(user, &e, err));
   }
 done:
@@ -197,13 +190,25 @@ static bool sqlite_takes(const bl_catalog_options *o) {
          strncmp(o->uri, "jdbc:sqlite:", 12) == 0;
 }
 
-static bl_status open_file(sqlite_catalog *c, bl_error *err) {
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS iceberg_tables (catalog_name VARCHAR(255) NOT NULL, table_namespace VARCHAR(255) NOT "
+    "NULL, table_name VARCHAR(255) NOT NULL, metadata_location VARCHAR(1000), previous_metadata_location "
+    "VARCHAR(1000), iceberg_type VARCHAR(5), PRIMARY KEY (catalog_name, table_namespace, table_name));"
+    "CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (catalog_name VARCHAR(255) NOT NULL, namespace "
+    "VARCHAR(255) NOT NULL, property_key VARCHAR(255), property_value VARCHAR(1000), PRIMARY KEY (catalog_name, "
+    "namespace, property_key));";
+
+/* Opened for writing where the file allows it. */
+static bl_status open_file(sqlite_catalog *c, bool create, bl_error *err) {
   struct stat info;
-  if (stat(c->path, &info) != 0) return bl_fail(err, BL_NOT_FOUND, "cannot open the catalog: %s: %m", c->path);
-  int rc = sqlite3_open_v2(c->path, &c->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, NULL);
-  if (rc != SQLITE_OK) return db_fail(c, rc, err);
+  if (!create && stat(c->path, &info) != 0)
+    return bl_fail(err, BL_NOT_FOUND, "cannot open the catalog: %s: %m", c->path);
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
+  int rc = sqlite3_open_v2(c->path, &c->db, flags, NULL);
+  if (rc != SQLITE_OK) return bl_sqlite_db_fail(c, rc, err);
   sqlite3_busy_timeout(c->db, BUSY_MS);
   bool there;
+  if (create && (rc = sqlite3_exec(c->db, schema, NULL, NULL, NULL)) != SQLITE_OK) return bl_sqlite_db_fail(c, rc, err);
   BL_TRY(table_exists(c, "iceberg_tables", &there, err));
   if (!there) return bl_fail(err, BL_DAMAGED, "not an Iceberg catalog: %s: no table iceberg_tables", c->path);
   return BL_OK;
@@ -212,8 +217,8 @@ static bl_status open_file(sqlite_catalog *c, bl_error *err) {
 static bl_status look_for_type(sqlite_catalog *c, bl_error *err) {
   sqlite3_stmt *q = NULL;
   bl_status st;
-  BL_GO(prepare(c, "SELECT 1 FROM pragma_table_info('iceberg_tables') WHERE name = 'iceberg_type'", &q, err));
-  st = step(c, q, &c->has_type, err);
+  BL_GO(bl_sqlite_prepare(c, "SELECT 1 FROM pragma_table_info('iceberg_tables') WHERE name = 'iceberg_type'", &q, err));
+  st = bl_sqlite_step(c, q, &c->has_type, err);
 done:
   sqlite3_finalize(q);
   return st;
@@ -240,15 +245,15 @@ static bl_status collect_names(sqlite_catalog *c, const char *wanted, catalog_na
   bool row, properties;
   bl_status st;
   BL_GO(table_exists(c, "iceberg_namespace_properties", &properties, err));
-  BL_GO(prepare(c,
-                properties ? "SELECT catalog_name FROM iceberg_tables UNION SELECT catalog_name FROM "
-                             "iceberg_namespace_properties ORDER BY 1"
-                           : "SELECT DISTINCT catalog_name FROM iceberg_tables ORDER BY 1",
-                &q, err));
+  BL_GO(bl_sqlite_prepare(c,
+                          properties ? "SELECT catalog_name FROM iceberg_tables UNION SELECT catalog_name FROM "
+                                       "iceberg_namespace_properties ORDER BY 1"
+                                     : "SELECT DISTINCT catalog_name FROM iceberg_tables ORDER BY 1",
+                          &q, err));
   for (;;) {
-    BL_GO(step(c, q, &row, err));
+    BL_GO(bl_sqlite_step(c, q, &row, err));
     if (!row) break;
-    if (column(q, 0)) BL_GO(add_name(c, names, column(q, 0), wanted, err));
+    if (bl_sqlite_column(q, 0)) BL_GO(add_name(c, names, bl_sqlite_column(q, 0), wanted, err));
   }
   bl_buf_byte(&names->text, 0);
   st = bl_buf_ok(&names->text, err);
@@ -258,16 +263,17 @@ done:
 }
 
 /* Pick the catalog in the file: the one named, or the only one. */
-static bl_status choose_name(sqlite_catalog *c, const char *wanted, bl_error *err) {
+static bl_status choose_name(sqlite_catalog *c, const char *wanted, bool create, bl_error *err) {
   catalog_names names = {0};
   bl_status st;
   bl_buf_init(&names.text, c->ctx, BL_BUF_MAX);
   BL_GO(collect_names(c, wanted, &names, err));
   const char *text = (const char *)names.text.p;
+  if (create && !wanted && names.n == 0) wanted = "default";
   if (!wanted && names.n > 1)
     st = bl_fail(err, BL_USAGE, "several catalogs in %s: name one of them (--catalog): %.300s", c->path, text);
   else if (!wanted && names.n == 0) st = bl_fail(err, BL_NOT_FOUND, "no catalog in %s: its tables are empty", c->path);
-  else if (wanted && !names.has_wanted)
+  else if (wanted && !names.has_wanted && !create)
     st = bl_fail(err, BL_NOT_FOUND, "no such catalog: %s: %s holds %.300s", wanted, c->path, *text ? text : "none");
   if (st != BL_OK) goto done;
   c->catalog = wanted ? bl_strdup(c->ctx, wanted) : names.last;
@@ -282,7 +288,9 @@ done:
 static void sqlite_free(bl_catalog *base) {
   sqlite_catalog *c = (sqlite_catalog *)base;
   sqlite3_close(c->db);
+  pthread_mutex_destroy(&c->writing);
   bl_free(c->ctx, c->path);
+  bl_free(c->ctx, c->warehouse);
   bl_free(c->ctx, c->catalog);
   bl_free(c->ctx, c);
 }
@@ -293,15 +301,19 @@ static bl_status sqlite_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalo
   sqlite_catalog *c = bl_calloc(ctx, 1, sizeof *c);
   if (!c) return bl_nomem(err);
   c->ctx = ctx;
+  pthread_mutex_init(&c->writing, NULL);
   c->c = (bl_catalog){.version = BL_CATALOG_VERSION,
+                      .ctx = ctx,
                       .load = sqlite_load,
                       .list_tables = sqlite_list_tables,
                       .list_namespaces = sqlite_list_namespaces,
                       .free = sqlite_free};
+  bl_sqlite_can_write(&c->c);
   BL_GO(uri_path(ctx, o->uri, &c->path, err));
-  BL_GO(open_file(c, err));
+  if (o->warehouse && !(c->warehouse = bl_strdup(ctx, o->warehouse))) BL_GO(bl_nomem(err));
+  BL_GO(open_file(c, o->create, err));
   BL_GO(look_for_type(c, err));
-  BL_GO(choose_name(c, o->name, err));
+  BL_GO(choose_name(c, o->name, o->create, err));
   c->c.name = c->catalog;
   *out = &c->c;
   return BL_OK;

@@ -3,7 +3,8 @@
  *
  * URIs: sqlite:////abs/catalog.db; sqlite:///path/catalog.db, which is /path/catalog.db or, where there is no such
  * file, path/catalog.db here; jdbc:sqlite:PATH. One file may hold several catalogs: the option `name` picks one, which
- * is only left out where there is just one. Opened read-only. */
+ * is only left out where there is just one (a store that is made anew: "default"). Written where the file allows it,
+ * each change as one transaction; views are left alone. */
 #ifndef BL_EDGE_CATALOG_SQLITE_H
 #define BL_EDGE_CATALOG_SQLITE_H
 

@@ -2,12 +2,13 @@
 #include "base/alloc.h"
 #include "bergline/sys/drivers.h"
 #include "edge/arrow/arrow_edge.h"
+#include "edge/catalog_fs.h"
 #include "edge/catalog_sqlite.h"
 #include "edge/data_avro.h"
 #include "edge/io_local.h"
 
 static const bl_data_format *const formats[] = {&bl_format_parquet, &bl_format_avro, &bl_format_orc};
-static const bl_catalog_driver *const catalogs[] = {&bl_catalog_driver_sqlite};
+static const bl_catalog_driver *const catalogs[] = {&bl_catalog_driver_sqlite, &bl_catalog_driver_fs};
 
 bl_status bl_drivers_default(bl_ctx *ctx, bl_drivers *out, bl_error *err) {
   *out = (bl_drivers){0};

@@ -1,7 +1,6 @@
 /* address.c: TABLE and its options -> an opened table (bergline(1), ADDRESSES). */
-#include "table/config.h"
+#include "table/catalog.h"
 #include "table/locate.h"
-#include "table/pathmap.h"
 #include "table/table.h"
 
 typedef struct opening {
@@ -89,22 +88,6 @@ static bl_status open_path(opening *w, bl_error *err) {
 
 /* ---- by catalog ---- */
 
-bl_status bl_table_name_parse(bl_arena *a, const char *text, bl_table_name *out, bl_error *err) {
-  bl_str copy = bl_arena_str(a, bl_str_of(text));
-  const char **levels = bl_arena_alloc(a, copy.n + 1, sizeof *levels);
-  if (!copy.p || !levels) return bl_nomem(err);
-  char *p = (char *)copy.p;
-  size_t n = 0;
-  for (char *dot; (dot = strchr(p, '.')); p = dot + 1) {
-    *dot = 0;
-    if (dot == p) return bl_fail(err, BL_USAGE, "wrong table name: %s: NAMESPACE.TABLE is expected", text);
-    levels[n++] = p;
-  }
-  if (n == 0 || *p == 0) return bl_fail(err, BL_USAGE, "wrong table name: %s: NAMESPACE.TABLE is expected", text);
-  *out = (bl_table_name){levels, n, p};
-  return BL_OK;
-}
-
 static bl_status open_in_warehouse(opening *w, const char *warehouse, const bl_table_name *name, bl_error *err) {
   bl_buf path;
   bl_status st;
@@ -125,12 +108,6 @@ static bl_status visit_table(void *user, const bl_catalog_entry *e, bl_error *er
   return open_metadata_file(w, e->metadata_location, BL_FORM_CATALOG, err);
 }
 
-static const bl_catalog_driver *find_driver(const bl_drivers *d, const bl_catalog_options *o) {
-  for (size_t i = 0; i < d->n_catalogs; i++)
-    if (d->catalogs[i]->version == BL_CATALOG_VERSION && d->catalogs[i]->takes(o)) return d->catalogs[i];
-  return NULL;
-}
-
 static bl_status open_through(opening *w, const bl_catalog_driver *driver, const bl_catalog_options *c,
                               const bl_table_name *name, bl_error *err) {
   bl_catalog *catalog = NULL;
@@ -149,32 +126,10 @@ static bl_status open_through(opening *w, const bl_catalog_driver *driver, const
 static bl_status open_in_catalog(opening *w, bl_arena *a, const bl_catalog_options *c, bl_error *err) {
   bl_table_name name;
   BL_TRY(bl_table_name_parse(a, w->address, &name, err));
-  const bl_catalog_driver *driver = find_driver(w->drivers, c);
-  if (driver) return open_through(w, driver, c, &name, err);
   bool folders = c->type ? strcmp(c->type, "hadoop") == 0 : !c->uri;
   if (folders && c->warehouse) return open_in_warehouse(w, c->warehouse, &name, err);
-  if (folders)
-    return bl_fail(err, BL_USAGE, "catalog %s: neither a uri nor a warehouse is given",
-                   c->name ? c->name : "(unnamed)");
-  if (c->type) return bl_fail(err, BL_UNSUPPORTED, "catalogs of type %s: not supported by this build", c->type);
-  /* A URI may carry a password: only its scheme is shown. */
-  return bl_fail(err, BL_UNSUPPORTED, "catalog URIs with %.*s: not supported by this build", (int)strcspn(c->uri, ":"),
-                 c->uri);
-}
-
-/* Which catalog is meant; *found false: none. */
-static bl_status choose_catalog(opening *w, bl_arena *a, bl_catalog_options *c, bool *found, bl_error *err) {
-  const bl_table_options *o = w->o;
-  *found = true;
-  if (o->uri || (o->warehouse && !o->catalog)) {
-    *c = (bl_catalog_options){.name = o->catalog, .uri = o->uri, .warehouse = o->warehouse};
-    return BL_OK;
-  }
-  BL_TRY(bl_config_catalog(a, o->catalog, c, found, err));
-  if (o->warehouse) c->warehouse = o->warehouse;
-  if (!*found && o->catalog)
-    return bl_fail(err, BL_NOT_FOUND, "no such catalog: %s: no configuration file names it", o->catalog);
-  return BL_OK;
+  const bl_catalog_driver *driver = bl_catalog_driver_for(w->drivers, c);
+  return driver ? open_through(w, driver, c, &name, err) : bl_catalog_refuse(c, err);
 }
 
 static bl_status open_name(opening *w, bl_error *err) {
@@ -183,7 +138,7 @@ static bl_status open_name(opening *w, bl_error *err) {
   bool found;
   bl_status st;
   BL_GO(bl_arena_new(w->ctx, &a, err));
-  BL_GO(choose_catalog(w, a, &c, &found, err));
+  BL_GO(bl_catalog_choose(a, w->o, &c, &found, err));
   if (found) st = open_in_catalog(w, a, &c, err);
   else
     st = bl_fail(err, BL_NOT_FOUND,
@@ -195,21 +150,10 @@ done:
 
 /* ---- both ---- */
 
-static bl_status make_io(opening *w, bl_error *err) {
-  size_t n = w->o->n_path_maps;
-  bl_path_map *maps = bl_calloc(w->ctx, n + 1, sizeof *maps);
-  if (!maps) return bl_nomem(err);
-  bl_status st = BL_OK;
-  for (size_t i = 0; i < n && st == BL_OK; i++) st = bl_path_map_parse(w->o->path_maps[i], &maps[i], err);
-  if (st == BL_OK) st = bl_io_pathmap_new(w->ctx, w->drivers->io, false, maps, n, &w->io, err);
-  bl_free(w->ctx, maps);
-  return st;
-}
-
 static bl_status open_table(opening *w, bl_error *err) {
   bool path = strchr(w->address, '/') != NULL;
   if (!*w->address) return bl_fail(err, BL_USAGE, "no table is named: TABLE is empty");
-  BL_TRY(make_io(w, err));
+  BL_TRY(bl_io_with_maps(w->ctx, w->drivers->io, w->o, &w->io, err));
   if (!path) BL_TRY(w->io->exists(w->io, w->address, &path, err));
   return path ? open_path(w, err) : open_name(w, err);
 }
@@ -264,7 +208,7 @@ bl_status bl_table_refresh(const bl_table *t, bl_table **out, bl_error *err) {
   *out = NULL;
   if (t->read_only)
     return bl_fail(err, BL_USAGE, "%s is one version of a table: name the table itself to work on the newest", t->name);
-  BL_GO(make_io(&w, err));
+  BL_GO(bl_io_with_maps(w.ctx, w.drivers->io, w.o, &w.io, err));
   st = t->catalog ? refresh_in_catalog(&w, t, err) : open_folder(&w, t->folder, err);
   if (w.table) w.table->shares_catalog = true;
   if (st != BL_OK) goto done;

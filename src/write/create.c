@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "format/metadata_json.h"
+#include "table/catalog.h"
 #include "table/folder.h"
-#include "table/pathmap.h"
 #include "table/table.h"
 #include "write/paths.h"
 #include "write/pointer.h"
@@ -189,16 +189,6 @@ static bl_status location_of_folder(bl_arena *a, const char *folder, bl_str *out
   return out->p ? BL_OK : bl_nomem(err);
 }
 
-static bl_status make_io(bl_ctx *ctx, const bl_drivers *d, const bl_table_options *o, bl_io **out, bl_error *err) {
-  bl_path_map *maps = bl_calloc(ctx, o->n_path_maps + 1, sizeof *maps);
-  if (!maps) return bl_nomem(err);
-  bl_status st = BL_OK;
-  for (size_t i = 0; i < o->n_path_maps && st == BL_OK; i++) st = bl_path_map_parse(o->path_maps[i], &maps[i], err);
-  if (st == BL_OK) st = bl_io_pathmap_new(ctx, d->io, false, maps, o->n_path_maps, out, err);
-  bl_free(ctx, maps);
-  return st;
-}
-
 static bl_status create_in_folder(bl_arena *a, const bl_drivers *d, const char *folder, const bl_table_options *to,
                                   const bl_create_options *o, bl_error *err) {
   bl_ctx *ctx = bl_arena_ctx(a);
@@ -210,7 +200,7 @@ static bl_status create_in_folder(bl_arena *a, const bl_drivers *d, const char *
   char *path = NULL;
   bl_status st;
   bl_buf_init(&bytes, ctx, BL_BUF_MAX);
-  BL_GO(make_io(ctx, d, to, &io, err));
+  BL_GO(bl_io_with_maps(ctx, d->io, to, &io, err));
   BL_GO(location_of_folder(a, folder, &location, err));
   BL_GO(bl_new_document(a, o, location.p, &doc, err));
   BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, err));
@@ -219,6 +209,102 @@ done:
   bl_free(ctx, path);
   bl_buf_free(&bytes);
   if (io) io->free(io);
+  return st;
+}
+
+/* ---- in a catalog ---- */
+
+typedef struct new_table {
+  bl_arena *a;
+  const bl_drivers *d;
+  const bl_table_options *to;
+  const bl_create_options *o;
+  bl_catalog *catalog;
+  bl_table_name name;
+  const char *folder;
+} new_table;
+
+static bl_status take_location(void *user, const bl_catalog_pair *p, bl_error *err) {
+  new_table *n = user;
+  n->folder = bl_arena_str(n->a, bl_str_of(p->value)).p;
+  return n->folder ? BL_OK : bl_nomem(err);
+}
+
+static bl_status take_nothing(void *user, const bl_catalog_entry *e, bl_error *err) {
+  (void)user, (void)e, (void)err;
+  return BL_OK;
+}
+
+static bl_status check_name_is_free(const new_table *n, const char *table, bl_error *err) {
+  bl_error why = BL_ERROR_INIT;
+  bl_status st = n->catalog->load(n->catalog, &n->name, take_nothing, NULL, &why);
+  if (st == BL_NOT_FOUND) return BL_OK;
+  if (st == BL_OK || st == BL_UNSUPPORTED)
+    return bl_fail(err, BL_CONFLICT, "the name is taken: %s in catalog %s", table, n->catalog->name);
+  return bl_fail(err, st, "%s", why.message);
+}
+
+static bl_status write_and_commit(const new_table *n, bl_io *io, bl_str location, const bl_json *doc, bl_error *err) {
+  bl_ctx *ctx = bl_arena_ctx(n->a);
+  bl_buf bytes;
+  bool gzip;
+  char *path = NULL;
+  bl_status st;
+  bl_buf_init(&bytes, ctx, BL_BUF_MAX);
+  BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, err));
+  if (n->o->dry_run) goto done;
+  bl_str folder = bl_arena_printf(n->a, "%s/metadata", location.p);
+  if (!folder.p) BL_GO(bl_nomem(err));
+  BL_GO(bl_metadata_write(ctx, io, folder.p, 0, bytes.p, bytes.n, gzip, &path, err));
+  st = n->catalog->commit(n->catalog, &n->name, NULL, path, err);
+  if (st == BL_OK || st == BL_UNKNOWN) goto done;
+  if (io->remove(io, path, NULL) != BL_OK) bl_warn(ctx, "a file that is not needed stays: %s", path);
+done:
+  bl_free(ctx, path);
+  bl_buf_free(&bytes);
+  return st;
+}
+
+static bl_status create_by_pointer(const new_table *n, bl_error *err) {
+  bl_io *io = NULL;
+  bl_json *doc;
+  bl_str location;
+  bl_status st;
+  BL_GO(bl_io_with_maps(bl_arena_ctx(n->a), n->d->io, n->to, &io, err));
+  BL_GO(location_of_folder(n->a, n->folder, &location, err));
+  BL_GO(bl_new_document(n->a, n->o, location.p, &doc, err));
+  st = write_and_commit(n, io, location, doc, err);
+done:
+  if (io) io->free(io);
+  return st;
+}
+
+static bl_status create_in(new_table *n, const char *table, bl_error *err) {
+  bl_catalog *c = n->catalog;
+  bool folders = bl_catalog_has_folders(c);
+  if (!c->location || (!folders && !c->commit))
+    return bl_fail(err, BL_UNSUPPORTED, "cannot create %s: catalog %s is read-only", table, c->name);
+  if (folders && n->o->location)
+    return bl_fail(err, BL_USAGE, "wrong location: tables of the warehouse %s lie below it", c->name);
+  BL_TRY(bl_table_name_parse(n->a, table, &n->name, err));
+  BL_TRY(check_name_is_free(n, table, err));
+  BL_TRY(c->location(c, &n->name, take_location, n, err));
+  if (n->o->location) n->folder = n->o->location;
+  return folders ? create_in_folder(n->a, n->d, n->folder, n->to, n->o, err) : create_by_pointer(n, err);
+}
+
+static bl_status create_in_catalog(bl_arena *a, const bl_drivers *d, const char *table, const bl_table_options *to,
+                                   const bl_create_options *o, bl_error *err) {
+  new_table n = {.a = a, .d = d, .to = to, .o = o};
+  bl_catalog_options c;
+  bool found;
+  BL_TRY(bl_catalog_choose(a, to, &c, &found, err));
+  if (!found)
+    return bl_fail(err, BL_USAGE, "cannot create %s: no catalog is named (for a folder of that name: ./%s)", table,
+                   table);
+  BL_TRY(bl_catalog_connect(bl_arena_ctx(a), d, &c, &n.catalog, err));
+  bl_status st = create_in(&n, table, err);
+  n.catalog->free(n.catalog);
   return st;
 }
 
@@ -233,8 +319,9 @@ bl_status bl_table_create(bl_ctx *ctx, const char *table, const bl_table_options
   BL_GO(bl_arena_new(ctx, &a, err));
   if (!to->drivers) BL_GO(bl_drivers_default(ctx, &own, err));
   if (!*table) BL_GO(bl_fail(err, BL_USAGE, "no table is named: TABLE is empty"));
-  if (strchr(table, '/')) st = create_in_folder(a, d, table, to, o, err);
-  else st = bl_fail(err, BL_UNSUPPORTED, "tables in catalogs cannot be created yet: %s", table);
+  if (strchr(table, '/') && o->location)
+    BL_GO(bl_fail(err, BL_USAGE, "wrong location: a table in a folder lies there: %s", table));
+  st = strchr(table, '/') ? create_in_folder(a, d, table, to, o, err) : create_in_catalog(a, d, table, to, o, err);
 done:
   bl_drivers_dispose(&own);
   bl_arena_free(a);

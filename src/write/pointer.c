@@ -2,6 +2,7 @@
 #include "write/pointer.h"
 
 #include "format/metadata_json.h"
+#include "table/catalog.h"
 #include "table/folder.h"
 #include "table/io.h"
 #include "write/paths.h"

@@ -27,9 +27,16 @@ typedef struct bl_catalog_entry {
 
 typedef bl_status (*bl_catalog_visit)(void *user, const bl_catalog_entry *e, bl_error *err);
 
+/* A property of a namespace; strings live until the callback returns. */
+typedef struct bl_catalog_pair {
+  const char *key, *value;
+} bl_catalog_pair;
+typedef bl_status (*bl_catalog_pair_visit)(void *user, const bl_catalog_pair *p, bl_error *err);
+
 typedef struct bl_catalog bl_catalog;
 struct bl_catalog {
-  int version;      /* BL_CATALOG_VERSION */
+  int version; /* BL_CATALOG_VERSION */
+  bl_ctx *ctx;
   const char *name; /* the catalog's name, for messages; lives as long as the catalog */
   /* must provide */
   /* Calls visit once with metadata_location set. BL_NOT_FOUND: no such table; BL_UNSUPPORTED: a view; BL_USAGE: the
@@ -41,11 +48,27 @@ struct bl_catalog {
   /* Every namespace, ordered bytewise; entries have name and metadata_location NULL. */
   bl_status (*list_namespaces)(bl_catalog *c, bl_catalog_visit visit, void *user, bl_error *err);
   void (*free)(bl_catalog *c);
-  /* may provide (NULL: read-only) */
+  /* may provide (NULL: not supported) */
   /* Let a table's name mean the metadata file `location` (written and synced by the caller) where it means `base` now;
-   * base NULL: a new name. BL_CONFLICT: it means another file by now, or exists; BL_NOT_FOUND: no such table, no such
-   * namespace; BL_UNKNOWN: nobody knows whether it was done; after every other failure nothing has changed. */
+   * base NULL: a new name. BL_CONFLICT: it means another file by now, or the name is taken; BL_NOT_FOUND: no such
+   * table, no such namespace; BL_UNKNOWN: nobody knows whether it was done; after every other failure nothing has
+   * changed. NULL while `location` is there: each table is a folder in the Hadoop form, and that is its pointer. */
   bl_status (*commit)(bl_catalog *c, const bl_table_name *t, const char *base, const char *location, bl_error *err);
+  /* Where the files of a new table go: visit gets it as value of the key "location". BL_NOT_FOUND: no such namespace;
+   * BL_USAGE: no warehouse is given. */
+  bl_status (*location)(bl_catalog *c, const bl_table_name *t, bl_catalog_pair_visit visit, void *user, bl_error *err);
+  /* The name goes; files stay (folders: all of the folder goes). BL_NOT_FOUND; BL_UNSUPPORTED: a view. */
+  bl_status (*drop)(bl_catalog *c, const bl_table_name *t, bl_error *err);
+  /* BL_NOT_FOUND: no such table or namespace; BL_CONFLICT: the name is taken; BL_UNSUPPORTED: a view. */
+  bl_status (*rename)(bl_catalog *c, const bl_table_name *from, const bl_table_name *to, bl_error *err);
+  /* Namespaces. BL_CONFLICT: it exists, or is not empty; BL_NOT_FOUND. A property with value NULL is removed. */
+  bl_status (*create_namespace)(bl_catalog *c, const char *const *levels, size_t n_levels, const bl_catalog_pair *p,
+                                size_t n, bl_error *err);
+  bl_status (*drop_namespace)(bl_catalog *c, const char *const *levels, size_t n_levels, bl_error *err);
+  bl_status (*namespace_properties)(bl_catalog *c, const char *const *levels, size_t n_levels,
+                                    bl_catalog_pair_visit visit, void *user, bl_error *err);
+  bl_status (*change_namespace)(bl_catalog *c, const char *const *levels, size_t n_levels, const bl_catalog_pair *p,
+                                size_t n, bl_error *err);
 };
 
 /* What a catalog is opened with. Properties are the configuration's other keys (credentials among them: never print).
@@ -57,6 +80,7 @@ typedef struct bl_catalog_options {
   const char *warehouse; /* NULL */
   const char *const *keys, *const *values;
   size_t n_properties;
+  bool create; /* make the store where it is not there yet */
 } bl_catalog_options;
 
 typedef struct bl_catalog_driver {

@@ -1,0 +1,48 @@
+/* bergline/catalog.h: what a catalog holds, and changes of it. Tables themselves are opened by bl_table_open and made
+ * by bl_table_create (NS.NAME and the same options). Namespaces are written with dots between their levels. */
+#ifndef BERGLINE_CATALOG_H
+#define BERGLINE_CATALOG_H
+
+#include "bergline/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The catalog that the options name (o->drivers must outlive it). create: its store is made where it is missing.
+ * BL_USAGE: none is named, or one of several; BL_NOT_FOUND: no such catalog, no such file; BL_UNSUPPORTED. End it by
+ * bl_catalog_free. */
+BL_API bl_status bl_catalog_open(bl_ctx *ctx, const bl_table_options *o, bool create, bl_catalog **out,
+                                 bl_error *err) BL_CHECKED;
+BL_API void bl_catalog_free(bl_catalog *c); /* NULL allowed */
+
+/* Ordered bytewise; what visit returns is passed on. ns NULL: the tables of all namespaces. Views are left out. */
+BL_API bl_status bl_catalog_namespaces(bl_catalog *c, bl_catalog_visit visit, void *user, bl_error *err) BL_CHECKED;
+BL_API bl_status bl_catalog_tables(bl_catalog *c, const char *ns, bl_catalog_visit visit, void *user,
+                                   bl_error *err) BL_CHECKED;
+
+/* properties: "key=value" each. BL_CONFLICT: it exists; BL_USAGE: a malformed name; BL_UNSUPPORTED: folders have no
+ * properties. */
+BL_API bl_status bl_catalog_create_namespace(bl_catalog *c, const char *ns, const char *const *properties, size_t n,
+                                             bl_error *err) BL_CHECKED;
+BL_API bl_status bl_catalog_drop_namespace(bl_catalog *c, const char *ns, bl_error *err) BL_CHECKED;
+BL_API bl_status bl_catalog_namespace_properties(bl_catalog *c, const char *ns, bl_catalog_pair_visit visit, void *user,
+                                                 bl_error *err) BL_CHECKED;
+BL_API bl_status bl_catalog_set_namespace(bl_catalog *c, const char *ns, const char *const *set, size_t n_set,
+                                          const char *const *unset, size_t n_unset, bl_error *err) BL_CHECKED;
+
+BL_API bl_status bl_catalog_rename(bl_catalog *c, const char *from, const char *to, bl_error *err) BL_CHECKED;
+/* Give a metadata file a name. BL_CONFLICT: the name is taken. The file is read first, so that the catalog never names
+ * one that is no table's. */
+BL_API bl_status bl_catalog_register(bl_ctx *ctx, const bl_table_options *o, const char *name,
+                                     const char *metadata_file, bl_error *err) BL_CHECKED;
+/* The name goes. purge: then all files that the table's metadata names as well, and the metadata itself; files that
+ * cannot be removed are warnings. Without it they stay (a table in a folder is its files: BL_UNSUPPORTED). BL_USAGE:
+ * purge where the table says gc.enabled=false. */
+BL_API bl_status bl_catalog_drop(bl_ctx *ctx, const bl_table_options *o, const char *name, bool purge,
+                                 bl_error *err) BL_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

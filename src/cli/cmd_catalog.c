@@ -1,0 +1,226 @@
+/* cmd_catalog.c: catalog namespaces|tables|…. */
+#include "bergline/catalog.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writes.h"
+
+typedef struct catalog_values {
+  cli_list properties, removed;
+  bool purge;
+} catalog_values;
+
+static const cli_option options[] = {
+    {"--property", 0, CLI_LIST, "KEY=VALUE", "a property of a namespace (repeatable)",
+     offsetof(catalog_values, properties)},
+    {"--unset", 0, CLI_LIST, "KEY", "a property that a namespace shall not have (repeatable)",
+     offsetof(catalog_values, removed)},
+    {"--purge", 0, CLI_FLAG, NULL, "remove the table's files as well", offsetof(catalog_values, purge)},
+};
+
+/* ---- lists ---- */
+
+/* Rows of one or two columns, as lines of text or as a JSON array of objects. */
+typedef struct rows {
+  cli *c;
+  bl_sink sink;
+  bool text;
+  size_t n;
+} rows;
+
+static bl_status put(rows *r, const char *s) {
+  return r->sink.write(r->sink.user, s, strlen(s), &r->c->err);
+}
+
+static bl_status begin_rows(cli *c, rows *r) {
+  const char *format;
+  bl_status st = cli_format(c, &format);
+  *r = (rows){.c = c};
+  if (st == BL_OK) st = cli_open_output(c, &r->sink);
+  if (st != BL_OK) return st;
+  r->text = strcmp(format, "text") == 0;
+  return r->text ? BL_OK : put(r, "[");
+}
+
+static bl_status put_row(rows *r, const char *const keys[2], const char *const values[2], const char *between) {
+  cli_json j = {0};
+  bl_status st = BL_OK;
+  if (r->text) {
+    st = put(r, values[0]);
+    if (st == BL_OK && values[1]) st = put(r, between);
+    if (st == BL_OK && values[1]) st = put(r, values[1]);
+    return st == BL_OK ? put(r, "\n") : st;
+  }
+  for (int i = 0; i < 2; i++)
+    if (keys[i]) cli_json_text(&j, keys[i], values[i]);
+  st = put(r, r->n++ ? ",\n " : "");
+  if (st == BL_OK) st = cli_json_write(&r->sink, &j, &r->c->err);
+  free(j.p);
+  return st;
+}
+
+static bl_status end_rows(rows *r, bl_status st) {
+  if (st == BL_OK && !r->text) st = put(r, "]\n");
+  return cli_close_output(r->c, st);
+}
+
+static bl_status row_of_entry(void *user, const bl_catalog_entry *e, bl_error *err) {
+  (void)err;
+  return put_row(user, (const char *[]){"namespace", e->name ? "name" : NULL}, (const char *[]){e->name_space, e->name},
+                 ".");
+}
+
+static bl_status row_of_pair(void *user, const bl_catalog_pair *p, bl_error *err) {
+  (void)err;
+  return put_row(user, (const char *[]){"key", "value"}, (const char *[]){p->key, p->value}, "=");
+}
+
+/* ---- actions ---- */
+
+typedef struct run {
+  cli *c;
+  const catalog_values *v;
+  bl_table_options o;
+  bl_catalog *catalog;
+  const char **args;
+  int n_args;
+} run;
+
+static bl_status done(run *r, const char *what, const char *name) {
+  cli_json j = {0};
+  cli_json_text(&j, "done", r->c->common.dry_run ? "nothing (dry run)" : what);
+  cli_json_text(&j, "name", name);
+  return cli_json_print(r->c, &j);
+}
+
+static bl_status namespaces(run *r) {
+  rows out;
+  bl_status st = begin_rows(r->c, &out);
+  if (st == BL_OK) st = bl_catalog_namespaces(r->catalog, row_of_entry, &out, &r->c->err);
+  return end_rows(&out, st);
+}
+
+static bl_status tables(run *r) {
+  rows out;
+  bl_status st = begin_rows(r->c, &out);
+  if (st == BL_OK) st = bl_catalog_tables(r->catalog, r->n_args ? r->args[0] : NULL, row_of_entry, &out, &r->c->err);
+  return end_rows(&out, st);
+}
+
+static bl_status properties(run *r) {
+  rows out;
+  bl_status st = begin_rows(r->c, &out);
+  if (st == BL_OK) st = bl_catalog_namespace_properties(r->catalog, r->args[0], row_of_pair, &out, &r->c->err);
+  return end_rows(&out, st);
+}
+
+static bl_status create_namespace(run *r) {
+  const cli_list *p = &r->v->properties;
+  bl_status st = BL_OK;
+  if (!r->c->common.dry_run) st = bl_catalog_create_namespace(r->catalog, r->args[0], p->items, p->n, &r->c->err);
+  return st == BL_OK ? done(r, "namespace created", r->args[0]) : st;
+}
+
+static bl_status set_namespace(run *r) {
+  const cli_list *p = &r->v->properties, *q = &r->v->removed;
+  bl_status st = BL_OK;
+  if (p->n + q->n == 0) return bl_fail(&r->c->err, BL_USAGE, "wrong usage: set-namespace: --property or --unset");
+  if (!r->c->common.dry_run)
+    st = bl_catalog_set_namespace(r->catalog, r->args[0], p->items, p->n, q->items, q->n, &r->c->err);
+  return st == BL_OK ? done(r, "namespace changed", r->args[0]) : st;
+}
+
+static bl_status drop_namespace(run *r) {
+  bl_status st = cli_confirm(r->c, "drop the namespace %s", r->args[0]);
+  if (st == BL_OK && !r->c->common.dry_run) st = bl_catalog_drop_namespace(r->catalog, r->args[0], &r->c->err);
+  return st == BL_OK ? done(r, "namespace dropped", r->args[0]) : st;
+}
+
+static bl_status drop(run *r) {
+  bl_status st = cli_confirm(r->c, r->v->purge ? "drop %s and remove its files" : "drop %s", r->args[0]);
+  if (st == BL_OK && !r->c->common.dry_run) st = bl_catalog_drop(r->c->ctx, &r->o, r->args[0], r->v->purge, &r->c->err);
+  return st == BL_OK ? done(r, r->v->purge ? "table purged" : "table dropped", r->args[0]) : st;
+}
+
+static bl_status rename_table(run *r) {
+  bl_status st = BL_OK;
+  if (!r->c->common.dry_run) st = bl_catalog_rename(r->catalog, r->args[0], r->args[1], &r->c->err);
+  return st == BL_OK ? done(r, "table renamed", r->args[1]) : st;
+}
+
+static bl_status register_table(run *r) {
+  bl_status st = BL_OK;
+  if (!r->c->common.dry_run) st = bl_catalog_register(r->c->ctx, &r->o, r->args[0], r->args[1], &r->c->err);
+  return st == BL_OK ? done(r, "table registered", r->args[0]) : st;
+}
+
+static const struct action {
+  const char *name, *args, *about;
+  int min, max;
+  bool creates; /* the store */
+  bl_status (*run)(run *r);
+} actions[] = {
+    {"namespaces", "", "every namespace", 0, 0, false, namespaces},
+    {"tables", "[NS]", "the tables of a namespace, or of all", 0, 1, false, tables},
+    {"properties", "NS", "the properties of a namespace", 1, 1, false, properties},
+    {"create-namespace", "NS [--property K=V]…", "a new namespace; the catalog's file or folder is made with it", 1, 1,
+     true, create_namespace},
+    {"set-namespace", "NS [--property K=V]… [--unset K]…", "change properties", 1, 1, false, set_namespace},
+    {"drop-namespace", "NS", "remove an empty namespace", 1, 1, false, drop_namespace},
+    {"drop", "NS.T [--purge]", "remove a table's name, and its files", 1, 1, false, drop},
+    {"rename", "NS.T NS.U", "give a table another name", 2, 2, false, rename_table},
+    {"register", "NS.T METADATA", "give a metadata file a name", 2, 2, false, register_table},
+};
+
+static bl_status run_action(cli *c, const struct action *a, const catalog_values *v) {
+  run r = {.c = c, .v = v, .args = c->args + 1, .n_args = c->n_args - 1};
+  if (r.n_args < a->min || r.n_args > a->max)
+    return bl_fail(&c->err, BL_USAGE, "wrong usage: bergline catalog %s %s", a->name, a->args);
+  bl_status st = cli_table_options(c, &r.o);
+  if (st == BL_OK) st = bl_catalog_open(c->ctx, &r.o, a->creates && !c->common.dry_run, &r.catalog, &c->err);
+  if (st == BL_OK) st = a->run(&r);
+  bl_catalog_free(r.catalog);
+  return st;
+}
+
+static bl_status catalog(cli *c, const void *values) {
+  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+    if (strcmp(actions[i].name, c->args[0]) == 0) return run_action(c, &actions[i], values);
+  return bl_fail(&c->err, BL_USAGE, "wrong usage: catalog %s: no such action (bergline help catalog)", c->args[0]);
+}
+
+static void list_actions(cli_page *p) {
+  char term[100];
+  cli_page_section(p, "ACTIONS");
+  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+    snprintf(term, sizeof term, "%s%s%s", actions[i].name, *actions[i].args ? " " : "", actions[i].args);
+    cli_page_item(p, term, actions[i].about);
+  }
+}
+
+const cli_command cli_catalog = {
+    .name = "catalog",
+    .synopsis = "ACTION [NAME]… (--catalog NAME | --uri URI | --warehouse DIR) [--yes] [--dry-run]",
+    .about = "namespaces and names of tables",
+    .formats = "text|json",
+    .text =
+        "  The catalog is one of the configuration (--catalog), a SQLite file as Iceberg's JdbcCatalog and PyIceberg's "
+        "SqlCatalog share\n"
+        "  it (--uri sqlite:///FILE, with --warehouse where new tables are to go), or a warehouse folder "
+        "(--warehouse alone), whose\n"
+        "  tables are dropped with --purge only. Views are left alone. drop and drop-namespace ask, unless --yes is "
+        "given.\n",
+    .more = list_actions,
+    .examples = "    bergline catalog create-namespace db --uri sqlite:////data/catalog.db --warehouse /data/wh\n"
+                "    bergline catalog tables db --catalog prod\n"
+                "    bergline catalog drop db.orders --purge --yes --catalog prod\n",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(catalog_values),
+    .min_args = 1,
+    .max_args = 3,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_ASK,
+    .run = catalog,
+};

@@ -1,0 +1,348 @@
+/* catalog_fs.c: see catalog_fs.h. */
+#include "edge/catalog_fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "edge/io_local.h"
+#include "table/locate.h"
+#include "table/pathmap.h"
+
+enum { MOST_LEVELS = 64 };
+
+typedef struct fs_catalog {
+  bl_catalog c;
+  bl_ctx *ctx;
+  bl_io *io;
+  char *warehouse; /* as it was given, without a slash at the end */
+  char *root;      /* the same for the operating system */
+} fs_catalog;
+
+/* ---- folders ---- */
+
+static bl_status folder_error(bl_error *err, const char *what, const char *path) {
+  return bl_fail(err, errno == ENOENT ? BL_NOT_FOUND : BL_IO, "%s: %s: %m", what, path);
+}
+
+/* root/a/b[/name]; bl_free. BL_USAGE: a part that is no name of a folder. */
+static bl_status path_of(const fs_catalog *c, const char *root, const char *const *levels, size_t n, const char *name,
+                         char **out, bl_error *err) {
+  bl_buf b;
+  bl_buf_init(&b, c->ctx, BL_BUF_MAX);
+  *out = NULL;
+  bl_buf_cstr(&b, root);
+  for (size_t i = 0; i < n + (name ? 1 : 0); i++) {
+    const char *part = i < n ? levels[i] : name;
+    if (!*part || strchr(part, '/') || *part == '.' || *part == '_') {
+      bl_buf_free(&b);
+      return bl_fail(err, BL_USAGE, "wrong name: %s: a folder's name is expected", part);
+    }
+    bl_buf_printf(&b, "/%s", part);
+  }
+  bl_buf_byte(&b, 0);
+  bl_status st = bl_buf_ok(&b, err);
+  if (st == BL_OK && !(*out = bl_strdup(c->ctx, (const char *)b.p))) st = bl_nomem(err);
+  bl_buf_free(&b);
+  return st;
+}
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* *path (bl_free): its newest metadata file; NULL: the folder is no table. */
+static bl_status newest(const fs_catalog *c, const char *folder, char **path, bl_error *err) {
+  bl_error why = BL_ERROR_INIT;
+  bl_located at;
+  *path = NULL;
+  bl_status st = bl_locate_metadata(c->ctx, c->io, folder, &at, &why);
+  if (st == BL_NOT_FOUND) return BL_OK;
+  if (st != BL_OK) return bl_fail(err, st, "%s", why.message);
+  *path = at.path;
+  return BL_OK;
+}
+
+static bl_status is_table(const fs_catalog *c, const char *folder, bool *yes, bl_error *err) {
+  char *path;
+  BL_TRY(newest(c, folder, &path, err));
+  *yes = path != NULL;
+  bl_free(c->ctx, path);
+  return BL_OK;
+}
+
+/* ---- walking ---- */
+
+typedef struct walk {
+  const fs_catalog *c;
+  bool tables; /* gather them, else namespaces */
+  bool deep;
+  bl_arena *a;
+  bl_catalog_entry *items;
+  size_t n, cap;
+} walk;
+
+static bl_status gather(walk *w, const char *ns, const char *name, const char *metadata, bl_error *err) {
+  BL_TRY(bl_grow(w->c->ctx, &w->items, &w->cap, w->n, sizeof *w->items, err));
+  bl_catalog_entry *e = &w->items[w->n];
+  *e = (bl_catalog_entry){bl_arena_str(w->a, bl_str_of(ns)).p, NULL, NULL};
+  if (name) e->name = bl_arena_str(w->a, bl_str_of(name)).p;
+  if (metadata) e->metadata_location = bl_arena_str(w->a, bl_str_of(metadata)).p;
+  if (!e->name_space || (name && !e->name) || (metadata && !e->metadata_location)) return bl_nomem(err);
+  w->n++;
+  return BL_OK;
+}
+
+static bl_status walk_folder(walk *w, const char *folder, const char *ns, int depth, bl_error *err);
+
+static bl_status walk_child(walk *w, const char *path, const char *ns, const char *name, int depth, bl_error *err) {
+  bl_str inner = *ns ? bl_arena_printf(w->a, "%s.%s", ns, name) : bl_arena_str(w->a, bl_str_of(name));
+  char *metadata;
+  bl_status st = BL_OK;
+  if (!inner.p) return bl_nomem(err);
+  if (!is_folder(path)) return BL_OK;
+  BL_TRY(newest(w->c, path, &metadata, err));
+  if (metadata && w->tables && *ns) st = gather(w, ns, name, metadata, err);
+  if (!metadata && !w->tables) st = gather(w, inner.p, NULL, NULL, err);
+  if (!metadata && w->deep && depth < MOST_LEVELS && st == BL_OK) st = walk_folder(w, path, inner.p, depth + 1, err);
+  bl_free(w->c->ctx, metadata);
+  return st;
+}
+
+static bl_status walk_folder(walk *w, const char *folder, const char *ns, int depth, bl_error *err) {
+  DIR *dir = opendir(folder);
+  bl_status st = BL_OK;
+  if (!dir) return errno == ENOENT || errno == ENOTDIR ? BL_OK : folder_error(err, "cannot list", folder);
+  for (struct dirent *e; st == BL_OK && (e = readdir(dir));) {
+    if (e->d_name[0] == '.' || e->d_name[0] == '_') continue;
+    char *path = bl_asprintf(w->c->ctx, "%s/%s", folder, e->d_name);
+    st = path ? walk_child(w, path, ns, e->d_name, depth, err) : bl_nomem(err);
+    bl_free(w->c->ctx, path);
+  }
+  closedir(dir);
+  return st;
+}
+
+static int bytewise(const void *a, const void *b) {
+  const bl_catalog_entry *x = a, *y = b;
+  int order = strcmp(x->name_space, y->name_space);
+  return order || !x->name ? order : strcmp(x->name, y->name);
+}
+
+static bl_status walk_and_visit(walk *w, const char *folder, const char *ns, bl_catalog_visit visit, void *user,
+                                bl_error *err) {
+  BL_TRY(bl_arena_new(w->c->ctx, &w->a, err));
+  bl_status st = walk_folder(w, folder, ns, 0, err);
+  if (st == BL_OK && w->n) qsort(w->items, w->n, sizeof *w->items, bytewise);
+  for (size_t i = 0; i < w->n && st == BL_OK; i++) st = visit(user, &w->items[i], err);
+  bl_free(w->c->ctx, w->items);
+  bl_arena_free(w->a);
+  return st;
+}
+
+/* ---- reading ---- */
+
+static bl_status fs_load(bl_catalog *base, const bl_table_name *t, bl_catalog_visit visit, void *user, bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  char *folder = NULL, *ns = NULL, *metadata = NULL;
+  bl_status st;
+  BL_GO(path_of(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
+  BL_GO(newest(c, folder, &metadata, err));
+  if (!metadata) BL_GO(bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", t->name, c->warehouse));
+  BL_GO(path_of(c, "", t->levels, t->n_levels, NULL, &ns, err));
+  for (char *p = ns; *p; p++)
+    if (*p == '/') *p = '.';
+  st = visit(user, &(bl_catalog_entry){ns + 1, t->name, metadata}, err);
+done:
+  bl_free(c->ctx, folder);
+  bl_free(c->ctx, ns);
+  bl_free(c->ctx, metadata);
+  return st;
+}
+
+static bl_status fs_list_tables(bl_catalog *base, const char *const *levels, size_t n_levels, bl_catalog_visit visit,
+                                void *user, bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  walk w = {.c = c, .tables = true, .deep = n_levels == 0};
+  char *folder = NULL, *ns = NULL;
+  bl_status st;
+  BL_GO(path_of(c, c->root, levels, n_levels, NULL, &folder, err));
+  BL_GO(path_of(c, "", levels, n_levels, NULL, &ns, err));
+  for (char *p = ns; *p; p++)
+    if (*p == '/') *p = '.';
+  st = walk_and_visit(&w, folder, *ns ? ns + 1 : ns, visit, user, err);
+done:
+  bl_free(c->ctx, folder);
+  bl_free(c->ctx, ns);
+  return st;
+}
+
+static bl_status fs_list_namespaces(bl_catalog *base, bl_catalog_visit visit, void *user, bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  walk w = {.c = c, .deep = true};
+  return walk_and_visit(&w, c->root, "", visit, user, err);
+}
+
+/* ---- writing ---- */
+
+static bl_status need_namespace(const fs_catalog *c, const char *const *levels, size_t n, char **folder,
+                                bl_error *err) {
+  bool table = false;
+  BL_TRY(path_of(c, c->root, levels, n, NULL, folder, err));
+  bl_status st = BL_OK;
+  if (is_folder(*folder)) st = is_table(c, *folder, &table, err);
+  if (st == BL_OK && (table || !is_folder(*folder)))
+    st = bl_fail(err, BL_NOT_FOUND, "no such namespace: %s: not in the warehouse %s", levels[n - 1], c->warehouse);
+  if (st == BL_OK) return BL_OK;
+  bl_free(c->ctx, *folder);
+  *folder = NULL;
+  return st;
+}
+
+static bl_status fs_location(bl_catalog *base, const bl_table_name *t, bl_catalog_pair_visit visit, void *user,
+                             bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  char *folder, *path = NULL;
+  BL_TRY(need_namespace(c, t->levels, t->n_levels, &folder, err));
+  bl_free(c->ctx, folder);
+  bl_status st = path_of(c, c->warehouse, t->levels, t->n_levels, t->name, &path, err);
+  if (st == BL_OK) st = visit(user, &(bl_catalog_pair){"location", path}, err);
+  bl_free(c->ctx, path);
+  return st;
+}
+
+static bl_status fs_create_namespace(bl_catalog *base, const char *const *levels, size_t n_levels,
+                                     const bl_catalog_pair *p, size_t n, bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  char *folder;
+  (void)p;
+  if (n) return bl_fail(err, BL_UNSUPPORTED, "a namespace that is a folder has no properties");
+  BL_TRY(path_of(c, c->root, levels, n_levels, NULL, &folder, err));
+  bl_status st = BL_OK;
+  if (is_folder(folder)) st = bl_fail(err, BL_CONFLICT, "the namespace exists: %s", folder);
+  for (char *p2 = folder + 1; st == BL_OK; p2++) { /* every folder on the way */
+    if (*p2 != '/' && *p2) continue;
+    char end = *p2;
+    *p2 = 0;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) st = folder_error(err, "cannot create the folder", folder);
+    *p2 = end;
+    if (!end) break;
+  }
+  bl_free(c->ctx, folder);
+  return st;
+}
+
+static bl_status fs_drop_namespace(bl_catalog *base, const char *const *levels, size_t n_levels, bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  char *folder;
+  BL_TRY(need_namespace(c, levels, n_levels, &folder, err));
+  bl_status st = BL_OK;
+  if (rmdir(folder) != 0) {
+    bool full = errno == ENOTEMPTY || errno == EEXIST;
+    st = full ? bl_fail(err, BL_CONFLICT, "the namespace is not empty: %s", folder)
+              : folder_error(err, "cannot remove the folder", folder);
+  }
+  bl_free(c->ctx, folder);
+  return st;
+}
+
+static bl_status fs_namespace_properties(bl_catalog *base, const char *const *levels, size_t n_levels,
+                                         bl_catalog_pair_visit visit, void *user, bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  char *folder;
+  (void)visit, (void)user;
+  BL_TRY(need_namespace(c, levels, n_levels, &folder, err));
+  bl_free(c->ctx, folder);
+  return BL_OK;
+}
+
+/* Everything below a folder, then the folder. Links are removed, not followed. */
+static bl_status remove_tree(bl_ctx *ctx, const char *folder, bl_error *err) {
+  DIR *dir = opendir(folder);
+  bl_status st = dir ? BL_OK : folder_error(err, "cannot list", folder);
+  for (struct dirent *e; st == BL_OK && (e = readdir(dir));) {
+    struct stat info;
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    char *path = bl_asprintf(ctx, "%s/%s", folder, e->d_name);
+    if (!path) st = bl_nomem(err);
+    else if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode)) st = remove_tree(ctx, path, err);
+    else if (unlink(path) != 0 && errno != ENOENT) st = folder_error(err, "cannot remove", path);
+    bl_free(ctx, path);
+  }
+  if (dir) closedir(dir);
+  if (st == BL_OK && rmdir(folder) != 0) st = folder_error(err, "cannot remove the folder", folder);
+  return st;
+}
+
+static bl_status fs_drop(bl_catalog *base, const bl_table_name *t, bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  char *folder = NULL;
+  bool yes = false;
+  bl_status st;
+  BL_GO(path_of(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
+  BL_GO(is_table(c, folder, &yes, err));
+  if (!yes) BL_GO(bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", t->name, c->warehouse));
+  st = remove_tree(c->ctx, folder, err);
+done:
+  bl_free(c->ctx, folder);
+  return st;
+}
+
+/* ---- opening ---- */
+
+static bool fs_takes(const bl_catalog_options *o) {
+  if (!o->warehouse) return false;
+  return o->type ? strcmp(o->type, "hadoop") == 0 : !o->uri;
+}
+
+static void fs_free(bl_catalog *base) {
+  fs_catalog *c = (fs_catalog *)base;
+  if (c->io) c->io->free(c->io);
+  bl_free(c->ctx, c->warehouse);
+  bl_free(c->ctx, c->root);
+  bl_free(c->ctx, c);
+}
+
+static bl_status check_warehouse(const fs_catalog *c, bool create, bl_error *err) {
+  if (is_folder(c->root)) return BL_OK;
+  if (create && mkdir(c->root, 0777) == 0) return BL_OK;
+  return folder_error(err, "cannot open the warehouse", c->warehouse);
+}
+
+static bl_status fs_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalog **out, bl_error *err) {
+  bl_status st;
+  *out = NULL;
+  fs_catalog *c = bl_calloc(ctx, 1, sizeof *c);
+  if (!c) return bl_nomem(err);
+  c->ctx = ctx;
+  c->c = (bl_catalog){.version = BL_CATALOG_VERSION,
+                      .ctx = ctx,
+                      .load = fs_load,
+                      .list_tables = fs_list_tables,
+                      .list_namespaces = fs_list_namespaces,
+                      .free = fs_free,
+                      .location = fs_location,
+                      .drop = fs_drop,
+                      .create_namespace = fs_create_namespace,
+                      .drop_namespace = fs_drop_namespace,
+                      .namespace_properties = fs_namespace_properties};
+  size_t n = strlen(o->warehouse);
+  while (n > 1 && o->warehouse[n - 1] == '/') n--;
+  BL_GO(bl_io_local_new(ctx, &c->io, err));
+  c->warehouse = bl_asprintf(ctx, "%.*s", (int)n, o->warehouse);
+  c->root = c->warehouse ? bl_strdup(ctx, bl_path_local(bl_str_of(c->warehouse)).p) : NULL;
+  if (!c->root) BL_GO(bl_nomem(err));
+  c->c.name = c->warehouse;
+  BL_GO(check_warehouse(c, o->create, err));
+  *out = &c->c;
+  return BL_OK;
+done:
+  fs_free(&c->c);
+  return st;
+}
+
+const bl_catalog_driver bl_catalog_driver_fs = {BL_CATALOG_VERSION, "hadoop", fs_takes, fs_open};

@@ -1,0 +1,34 @@
+/* catalog_sqlite_private.h: what catalog_sqlite.c and catalog_sqlite_write.c share. */
+#ifndef BL_EDGE_CATALOG_SQLITE_PRIVATE_H
+#define BL_EDGE_CATALOG_SQLITE_PRIVATE_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include "base/alloc.h"
+#include "bergline/sys/catalog.h"
+
+typedef struct sqlite_catalog {
+  bl_catalog c;
+  bl_ctx *ctx;
+  sqlite3 *db;
+  pthread_mutex_t writing; /* a connection has one transaction at a time */
+  bool has_type;           /* schema V1: the column iceberg_type */
+  char *path;
+  char *catalog;   /* the value of catalog_name */
+  char *warehouse; /* NULL: none was given */
+} sqlite_catalog;
+
+bl_status bl_sqlite_db_fail(const sqlite_catalog *c, int rc, bl_error *err);
+bl_status bl_sqlite_prepare(const sqlite_catalog *c, const char *sql, sqlite3_stmt **out, bl_error *err) BL_CHECKED;
+bl_status bl_sqlite_bind_text(const sqlite_catalog *c, sqlite3_stmt *q, int i, const char *s, bl_error *err) BL_CHECKED;
+/* *row: there is a next row. */
+bl_status bl_sqlite_step(const sqlite_catalog *c, sqlite3_stmt *q, bool *row, bl_error *err) BL_CHECKED;
+const char *bl_sqlite_column(sqlite3_stmt *q, int i);
+/* "a.b" for a namespace, n levels; bl_free. */
+bl_status bl_sqlite_join(bl_ctx *ctx, const char *const *levels, size_t n, char **out, bl_error *err) BL_CHECKED;
+
+/* Set the members of the vtable that change the catalog. */
+void bl_sqlite_can_write(bl_catalog *c);
+
+#endif

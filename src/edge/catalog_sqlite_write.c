@@ -1,0 +1,398 @@
+/* catalog_sqlite_write.c: changes of a catalog in SQLite, as JdbcCatalog and SqlCatalog make them.
+ *
+ * 1. Every change is one transaction that begins with the right to write, so that no other writer comes between the
+ *    look and the change.
+ * 2. A transaction that fails before its commit has changed nothing. One whose commit fails may have changed something:
+ *    BL_UNKNOWN, but where SQLite says that it could not begin to write.
+ * 3. A table's pointer moves only from the file that the caller saw (metadata_location is compared in the statement).
+ * 4. A namespace is there when a table or a property is in it or below it; one that has neither holds the property
+ *    exists=true. */
+#include "base/buf.h"
+#include "edge/catalog_sqlite_private.h"
+
+/* ---- statements ---- */
+
+static bl_status run(const sqlite_catalog *c, const char *sql, bl_error *err) {
+  int rc = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+  if (rc == SQLITE_OK) return BL_OK;
+  if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
+    return bl_fail(err, BL_CONFLICT, "the catalog is busy: %s: %s", c->path, sqlite3_errmsg(c->db));
+  return bl_sqlite_db_fail(c, rc, err);
+}
+
+/* A statement with texts as parameters ?1 …; ?1 is the catalog's name. */
+static bl_status query(const sqlite_catalog *c, const char *sql, const char *const *args, size_t n, sqlite3_stmt **out,
+                       bl_error *err) {
+  BL_TRY(bl_sqlite_prepare(c, sql, out, err));
+  BL_TRY(bl_sqlite_bind_text(c, *out, 1, c->catalog, err));
+  for (size_t i = 0; i < n; i++) BL_TRY(bl_sqlite_bind_text(c, *out, (int)i + 2, args[i], err));
+  return BL_OK;
+}
+
+/* Rows that a change touched. */
+static bl_status change(const sqlite_catalog *c, const char *sql, const char *const *args, size_t n, int *rows,
+                        bl_error *err) {
+  sqlite3_stmt *q = NULL;
+  bool row;
+  bl_status st = query(c, sql, args, n, &q, err);
+  if (st == BL_OK) st = bl_sqlite_step(c, q, &row, err);
+  if (st == BL_OK && rows) *rows = sqlite3_changes(c->db);
+  sqlite3_finalize(q);
+  return st;
+}
+
+static bl_status any(const sqlite_catalog *c, const char *sql, const char *const *args, size_t n, bool *yes,
+                     bl_error *err) {
+  sqlite3_stmt *q = NULL;
+  bl_status st = query(c, sql, args, n, &q, err);
+  if (st == BL_OK) st = bl_sqlite_step(c, q, yes, err);
+  sqlite3_finalize(q);
+  return st;
+}
+
+/* ---- transactions ---- */
+
+static bl_status begin(sqlite_catalog *c, bl_error *err) {
+  if (sqlite3_db_readonly(c->db, "main") == 1)
+    return bl_fail(err, BL_IO, "cannot write the catalog: %s: the file is read-only", c->path);
+  pthread_mutex_lock(&c->writing);
+  bl_status st = run(c, "BEGIN IMMEDIATE", err);
+  if (st != BL_OK) pthread_mutex_unlock(&c->writing);
+  return st;
+}
+
+/* 2. */
+static bl_status end(sqlite_catalog *c, bl_status st, bl_error *err) {
+  int rc = st == BL_OK ? sqlite3_exec(c->db, "COMMIT", NULL, NULL, NULL) : SQLITE_OK;
+  if (rc != SQLITE_OK) {
+    bool clear = rc == SQLITE_BUSY || rc == SQLITE_FULL || rc == SQLITE_NOMEM;
+    st = bl_fail(err, clear ? BL_IO : BL_UNKNOWN, "cannot commit to the catalog: %s: %s", c->path,
+                 sqlite3_errmsg(c->db));
+  }
+  if (!sqlite3_get_autocommit(c->db)) (void)sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+  pthread_mutex_unlock(&c->writing);
+  return st;
+}
+
+/* ---- names ---- */
+
+/* A table's name as the columns have it. */
+typedef struct sqlite_name {
+  char *ns;
+  const char *name;
+} sqlite_name;
+
+static bl_status name_of(const sqlite_catalog *c, const bl_table_name *t, sqlite_name *out, bl_error *err) {
+  out->name = t->name;
+  return bl_sqlite_join(c->ctx, t->levels, t->n_levels, &out->ns, err);
+}
+
+#define BELOW(column) "(" column " = ?2 OR substr(" column ", 1, length(?2) + 1) = ?2 || '.')"
+
+/* 4. */
+static bl_status namespace_exists(const sqlite_catalog *c, const char *ns, bool *yes, bl_error *err) {
+  return any(c,
+             "SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND " BELOW(
+                 "table_namespace") " UNION ALL SELECT 1 FROM iceberg_namespace_properties WHERE catalog_name = ?1 "
+                                    "AND " BELOW("namespace") " LIMIT 1",
+             &ns, 1, yes, err);
+}
+
+static bl_status need_namespace(const sqlite_catalog *c, const char *ns, bl_error *err) {
+  bool yes;
+  BL_TRY(namespace_exists(c, ns, &yes, err));
+  return yes ? BL_OK
+             : bl_fail(err, BL_NOT_FOUND, "no such namespace: %s: not in catalog %s of %s", ns, c->catalog, c->path);
+}
+
+/* What has the name: 't' a table, 'v' a view or another thing, 0 nothing. */
+static bl_status kind_of(const sqlite_catalog *c, const sqlite_name *t, char *kind, bl_error *err) {
+  const char *args[] = {t->ns, t->name};
+  bool yes;
+  *kind = 0;
+  BL_TRY(any(c, "SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3",
+             args, 2, &yes, err));
+  if (!yes) return BL_OK;
+  *kind = 't';
+  if (!c->has_type) return BL_OK;
+  BL_TRY(any(c,
+             "SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3 AND "
+             "(iceberg_type IS NULL OR iceberg_type = 'TABLE' COLLATE NOCASE)",
+             args, 2, &yes, err));
+  if (!yes) *kind = 'v';
+  return BL_OK;
+}
+
+static bl_status need_table(const sqlite_catalog *c, const sqlite_name *t, bl_error *err) {
+  char kind;
+  BL_TRY(kind_of(c, t, &kind, err));
+  if (kind == 't') return BL_OK;
+  if (kind == 'v')
+    return bl_fail(err, BL_UNSUPPORTED, "not a table: %s.%s: it is a view in catalog %s of %s", t->ns, t->name,
+                   c->catalog, c->path);
+  return bl_fail(err, BL_NOT_FOUND, "no such table: %s.%s: not in catalog %s of %s", t->ns, t->name, c->catalog,
+                 c->path);
+}
+
+static bl_status need_free_name(const sqlite_catalog *c, const sqlite_name *t, bl_error *err) {
+  char kind;
+  BL_TRY(kind_of(c, t, &kind, err));
+  if (!kind) return BL_OK;
+  return bl_fail(err, BL_CONFLICT, "the name is taken: %s.%s: there is a %s in catalog %s of %s", t->ns, t->name,
+                 kind == 't' ? "table" : "view", c->catalog, c->path);
+}
+
+/* ---- tables ---- */
+
+static bl_status insert_table(const sqlite_catalog *c, const sqlite_name *t, const char *location, bl_error *err) {
+  const char *args[] = {t->ns, t->name, location};
+  BL_TRY(need_namespace(c, t->ns, err));
+  BL_TRY(need_free_name(c, t, err));
+  return change(c,
+                c->has_type ? "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, "
+                              "metadata_location, previous_metadata_location, iceberg_type) VALUES (?1, ?2, ?3, ?4, "
+                              "NULL, 'TABLE')"
+                            : "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, "
+                              "metadata_location, previous_metadata_location) VALUES (?1, ?2, ?3, ?4, NULL)",
+                args, 3, NULL, err);
+}
+
+/* 3. */
+static bl_status update_table(const sqlite_catalog *c, const sqlite_name *t, const char *base, const char *location,
+                              bl_error *err) {
+  const char *args[] = {t->ns, t->name, base, location};
+  int rows;
+  BL_TRY(need_table(c, t, err));
+  BL_TRY(change(c,
+                "UPDATE iceberg_tables SET metadata_location = ?5, previous_metadata_location = ?4 WHERE catalog_name "
+                "= ?1 AND table_namespace = ?2 AND table_name = ?3 AND metadata_location = ?4",
+                args, 4, &rows, err));
+  if (rows == 1) return BL_OK;
+  return bl_fail(err, BL_CONFLICT, "another has committed to %s.%s: it is no longer at %s", t->ns, t->name, base);
+}
+
+static bl_status sqlite_commit(bl_catalog *base_catalog, const bl_table_name *name, const char *base,
+                               const char *location, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base_catalog;
+  sqlite_name t;
+  BL_TRY(name_of(c, name, &t, err));
+  bl_status st = begin(c, err);
+  if (st == BL_OK)
+    st = end(c, base ? update_table(c, &t, base, location, err) : insert_table(c, &t, location, err), err);
+  bl_free(c->ctx, t.ns);
+  return st;
+}
+
+static bl_status delete_table(const sqlite_catalog *c, const sqlite_name *t, bl_error *err) {
+  const char *args[] = {t->ns, t->name};
+  BL_TRY(need_table(c, t, err));
+  return change(c, "DELETE FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3",
+                args, 2, NULL, err);
+}
+
+static bl_status sqlite_drop(bl_catalog *base, const bl_table_name *name, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite_name t;
+  BL_TRY(name_of(c, name, &t, err));
+  bl_status st = begin(c, err);
+  if (st == BL_OK) st = end(c, delete_table(c, &t, err), err);
+  bl_free(c->ctx, t.ns);
+  return st;
+}
+
+static bl_status rename_table(const sqlite_catalog *c, const sqlite_name *from, const sqlite_name *to, bl_error *err) {
+  const char *args[] = {from->ns, from->name, to->ns, to->name};
+  BL_TRY(need_table(c, from, err));
+  BL_TRY(need_namespace(c, to->ns, err));
+  BL_TRY(need_free_name(c, to, err));
+  return change(c,
+                "UPDATE iceberg_tables SET table_namespace = ?4, table_name = ?5 WHERE catalog_name = ?1 AND "
+                "table_namespace = ?2 AND table_name = ?3",
+                args, 4, NULL, err);
+}
+
+static bl_status sqlite_rename(bl_catalog *base, const bl_table_name *from, const bl_table_name *to, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite_name f = {0}, t = {0};
+  bl_status st = name_of(c, from, &f, err);
+  if (st == BL_OK) st = name_of(c, to, &t, err);
+  if (st == BL_OK) st = begin(c, err);
+  if (st == BL_OK) st = end(c, rename_table(c, &f, &t, err), err);
+  bl_free(c->ctx, f.ns);
+  bl_free(c->ctx, t.ns);
+  return st;
+}
+
+/* ---- namespaces ---- */
+
+static bl_status put_property(const sqlite_catalog *c, const char *ns, const char *key, const char *value,
+                              bl_error *err) {
+  const char *args[] = {ns, key, value};
+  BL_TRY(change(c,
+                "DELETE FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND namespace = ?2 AND "
+                "property_key = ?3",
+                args, 2, NULL, err));
+  if (!value) return BL_OK;
+  return change(c,
+                "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) "
+                "VALUES (?1, ?2, ?3, ?4)",
+                args, 3, NULL, err);
+}
+
+static bl_status insert_namespace(const sqlite_catalog *c, const char *ns, const bl_catalog_pair *p, size_t n,
+                                  bl_error *err) {
+  bool yes;
+  BL_TRY(namespace_exists(c, ns, &yes, err));
+  if (yes) return bl_fail(err, BL_CONFLICT, "the namespace exists: %s in catalog %s of %s", ns, c->catalog, c->path);
+  for (size_t i = 0; i < n; i++) BL_TRY(put_property(c, ns, p[i].key, p[i].value, err));
+  return put_property(c, ns, "exists", "true", err);
+}
+
+static bl_status update_namespace(const sqlite_catalog *c, const char *ns, const bl_catalog_pair *p, size_t n,
+                                  bl_error *err) {
+  BL_TRY(need_namespace(c, ns, err));
+  for (size_t i = 0; i < n; i++) BL_TRY(put_property(c, ns, p[i].key, p[i].value, err));
+  return put_property(c, ns, "exists", "true", err);
+}
+
+static bl_status delete_namespace(const sqlite_catalog *c, const char *ns, const bl_catalog_pair *p, size_t n,
+                                  bl_error *err) {
+  bool yes;
+  (void)p, (void)n;
+  BL_TRY(need_namespace(c, ns, err));
+  BL_TRY(
+      any(c, "SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND " BELOW("table_namespace"), &ns, 1, &yes, err));
+  if (!yes)
+    BL_TRY(any(c,
+               "SELECT 1 FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND namespace <> ?2 AND " BELOW(
+                   "namespace"),
+               &ns, 1, &yes, err));
+  if (yes) return bl_fail(err, BL_CONFLICT, "the namespace is not empty: %s", ns);
+  return change(c, "DELETE FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND namespace = ?2", &ns, 1, NULL,
+                err);
+}
+
+typedef bl_status namespace_change(const sqlite_catalog *c, const char *ns, const bl_catalog_pair *p, size_t n,
+                                   bl_error *err);
+
+static bl_status in_namespace(bl_catalog *base, const char *const *levels, size_t n_levels, const bl_catalog_pair *p,
+                              size_t n, namespace_change *what, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  char *ns;
+  BL_TRY(bl_sqlite_join(c->ctx, levels, n_levels, &ns, err));
+  bl_status st = begin(c, err);
+  if (st == BL_OK) st = end(c, what(c, ns, p, n, err), err);
+  bl_free(c->ctx, ns);
+  return st;
+}
+
+static bl_status sqlite_create_namespace(bl_catalog *c, const char *const *levels, size_t n_levels,
+                                         const bl_catalog_pair *p, size_t n, bl_error *err) {
+  return in_namespace(c, levels, n_levels, p, n, insert_namespace, err);
+}
+
+static bl_status sqlite_change_namespace(bl_catalog *c, const char *const *levels, size_t n_levels,
+                                         const bl_catalog_pair *p, size_t n, bl_error *err) {
+  return in_namespace(c, levels, n_levels, p, n, update_namespace, err);
+}
+
+static bl_status sqlite_drop_namespace(bl_catalog *c, const char *const *levels, size_t n_levels, bl_error *err) {
+  return in_namespace(c, levels, n_levels, NULL, 0, delete_namespace, err);
+}
+
+static bl_status visit_properties(const sqlite_catalog *c, const char *ns, bl_catalog_pair_visit visit, void *user,
+                                  bl_error *err) {
+  sqlite3_stmt *q = NULL;
+  bool row = true;
+  bl_status st = query(c,
+                       "SELECT property_key, property_value FROM iceberg_namespace_properties WHERE catalog_name = ?1 "
+                       "AND namespace = ?2 AND property_key <> 'exists' ORDER BY 1",
+                       &ns, 1, &q, err);
+  while (st == BL_OK && row) {
+    st = bl_sqlite_step(c, q, &row, err);
+    if (st != BL_OK || !row) break;
+    bl_catalog_pair p = {bl_sqlite_column(q, 0), bl_sqlite_column(q, 1)};
+    if (p.key && p.value) st = visit(user, &p, err);
+  }
+  sqlite3_finalize(q);
+  return st;
+}
+
+static bl_status sqlite_namespace_properties(bl_catalog *base, const char *const *levels, size_t n_levels,
+                                             bl_catalog_pair_visit visit, void *user, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  char *ns;
+  BL_TRY(bl_sqlite_join(c->ctx, levels, n_levels, &ns, err));
+  bl_status st = need_namespace(c, ns, err);
+  if (st == BL_OK) st = visit_properties(c, ns, visit, user, err);
+  bl_free(c->ctx, ns);
+  return st;
+}
+
+/* ---- where tables go ---- */
+
+typedef struct found_location {
+  const sqlite_catalog *c;
+  char *path;
+} found_location;
+
+static size_t without_slashes(const char *s) {
+  size_t n = strlen(s);
+  while (n > 1 && s[n - 1] == '/') n--;
+  return n;
+}
+
+static bl_status take_location(void *user, const bl_catalog_pair *p, bl_error *err) {
+  found_location *f = user;
+  if (strcmp(p->key, "location") != 0) return BL_OK;
+  f->path = bl_asprintf(f->c->ctx, "%.*s", (int)without_slashes(p->value), p->value);
+  return f->path ? BL_OK : bl_nomem(err);
+}
+
+/* The folder of a namespace: its property location, else below the warehouse. */
+static bl_status namespace_folder(const sqlite_catalog *c, const char *ns, const bl_table_name *t, char **out,
+                                  bl_error *err) {
+  found_location f = {c, NULL};
+  bl_status st = visit_properties(c, ns, take_location, &f, err);
+  *out = f.path;
+  if (st != BL_OK || f.path) return st;
+  if (!c->warehouse) return bl_fail(err, BL_USAGE, "no warehouse is given for catalog %s of %s", c->catalog, c->path);
+  bl_buf b;
+  bl_buf_init(&b, c->ctx, BL_BUF_MAX);
+  bl_buf_add(&b, c->warehouse, without_slashes(c->warehouse));
+  for (size_t i = 0; i < t->n_levels; i++) bl_buf_printf(&b, "/%s", t->levels[i]);
+  bl_buf_byte(&b, 0);
+  st = bl_buf_ok(&b, err);
+  if (st == BL_OK && !(*out = bl_strdup(c->ctx, (const char *)b.p))) st = bl_nomem(err);
+  bl_buf_free(&b);
+  return st;
+}
+
+static bl_status sqlite_location(bl_catalog *base, const bl_table_name *t, bl_catalog_pair_visit visit, void *user,
+                                 bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  char *ns = NULL, *folder = NULL, *path = NULL;
+  bl_status st;
+  BL_GO(bl_sqlite_join(c->ctx, t->levels, t->n_levels, &ns, err));
+  BL_GO(need_namespace(c, ns, err));
+  BL_GO(namespace_folder(c, ns, t, &folder, err));
+  path = bl_asprintf(c->ctx, "%s/%s", folder, t->name);
+  if (!path) BL_GO(bl_nomem(err));
+  st = visit(user, &(bl_catalog_pair){"location", path}, err);
+done:
+  bl_free(c->ctx, ns);
+  bl_free(c->ctx, folder);
+  bl_free(c->ctx, path);
+  return st;
+}
+
+void bl_sqlite_can_write(bl_catalog *c) {
+  c->commit = sqlite_commit;
+  c->location = sqlite_location;
+  c->drop = sqlite_drop;
+  c->rename = sqlite_rename;
+  c->create_namespace = sqlite_create_namespace;
+  c->drop_namespace = sqlite_drop_namespace;
+  c->namespace_properties = sqlite_namespace_properties;
+  c->change_namespace = sqlite_change_namespace;
+}
