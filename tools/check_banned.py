@@ -25,6 +25,7 @@ CORE = {
     'getrandom getentropy arc4random': 'bl_random is the source',
     'printf puts putchar perror vprintf': 'a library does not write to the terminal: bl_warn, bl_fail',
     'exit abort _exit quick_exit': 'a library does not end the program',
+    'qsort qsort_r': 'bl_sort takes an empty array too',
     'signal sigaction': 'signals are the program\'s',
     'pthread_create': 'base/pool.h has threads',
 }

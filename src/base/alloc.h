@@ -4,6 +4,7 @@
 #define BL_BASE_ALLOC_H
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -69,6 +70,15 @@ static inline bool bl_mul64(int64_t a, int64_t b, int64_t *out) {
     st = (x);                                                                                                          \
     if (st != BL_OK) goto done;                                                                                        \
   } while (0)
+
+/* qsort that takes an empty array without an address. */
+static inline void bl_sort(void *items, size_t n, size_t size, int (*compare)(const void *a, const void *b)) {
+  if (n > 1) qsort(items, n, size, compare);
+}
+static inline void bl_sort_r(void *items, size_t n, size_t size,
+                             int (*compare)(const void *a, const void *b, void *user), void *user) {
+  if (n > 1) qsort_r(items, n, size, compare, user);
+}
 
 #define BL_LEN(a) (sizeof(a) / sizeof((a)[0]))
 

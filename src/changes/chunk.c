@@ -114,7 +114,7 @@ static bl_status sort_file(void *user, size_t file, bl_error *err) {
   bool ascending = true;
   (void)err;
   for (size_t i = 1; ascending && i < n; i++) ascending = r[i - 1].pos <= r[i].pos;
-  if (!ascending) qsort(r, n, sizeof *r, by_pos);
+  if (!ascending) bl_sort(r, n, sizeof *r, by_pos);
   return BL_OK;
 }
 

@@ -69,7 +69,7 @@ static void keep_touched(bl_diff_run *r) {
     r->items[n++] = *c;
   }
   r->n = n;
-  if (n > 1) qsort(r->items, n, sizeof *r->items, by_order);
+  bl_sort(r->items, n, sizeof *r->items, by_order);
 }
 
 bl_status bl_diff_fill(bl_diff_run *r, bl_error *err) {

@@ -48,7 +48,7 @@ bl_status bl_files_rank(bl_files *f, size_t from, bl_error *err) {
   named *names = bl_alloc(f->ctx, n, sizeof *names);
   if (!names) return bl_nomem(err);
   for (size_t i = 0; i < n; i++) names[i] = (named){f->items[from + i].entry, (uint32_t)(from + i)};
-  qsort(names, n, sizeof *names, by_path);
+  bl_sort(names, n, sizeof *names, by_path);
   uint32_t r = 0;
   f->path_twice = false;
   for (size_t i = 0; i < n; i++) {

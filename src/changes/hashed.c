@@ -77,7 +77,7 @@ static bl_status make_places(hashing *h, size_t n, bl_error *err) {
 bl_status bl_hash_rows(const bl_hashing *what, bl_hashed_row *rows, size_t n, uint8_t *nulls, bl_error *err) {
   hashing h = {.ctx = what->env->t->ctx, .what = what, .rows = rows, .nulls = nulls};
   if (n == 0) return BL_OK;
-  qsort(rows, n, sizeof *rows, by_place);
+  bl_sort(rows, n, sizeof *rows, by_place);
   bl_status st = make_places(&h, n, err);
   if (st == BL_OK) st = bl_aschema_of_struct(h.ctx, what->wanted, &h.schema, err);
   if (st == BL_OK) st = bl_fetch_each(what->env, what->files, what->wanted, h.places, h.n_places, hash_batch, &h, err);

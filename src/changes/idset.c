@@ -23,7 +23,7 @@ bl_status bl_idset_init(bl_idset *s, bl_ctx *ctx, const int64_t *ids, size_t n, 
     return bl_nomem(err);
   }
   if (n) memcpy(s->ids, ids, n * sizeof *ids);
-  qsort(s->ids, n, sizeof *s->ids, by_value);
+  bl_sort(s->ids, n, sizeof *s->ids, by_value);
   for (size_t i = 0; i < n; i++)
     if (s->n == 0 || s->ids[s->n - 1] != s->ids[i]) s->ids[s->n++] = s->ids[i];
   for (size_t i = 0; i < s->n; i++) s->filter[filter_bit(s->ids[i]) / 64] |= 1ull << (filter_bit(s->ids[i]) % 64);

@@ -182,16 +182,16 @@ static void marry(mate *a, mate *b) {
 /* Rows of one (id, seq): equal values first, then by place. */
 static void match_numbers(mate *o, size_t n_old, mate *n, size_t n_new, bool values) {
   if (values) {
-    qsort(o, n_old, sizeof *o, by_hash);
-    qsort(n, n_new, sizeof *n, by_hash);
+    bl_sort(o, n_old, sizeof *o, by_hash);
+    bl_sort(n, n_new, sizeof *n, by_hash);
     for (size_t i = 0, k = 0; i < n_old && k < n_new;) {
       int c = bl_hash128_cmp(o[i].hash, n[k].hash);
       if (c == 0) marry(&o[i++], &n[k++]);
       else if (c < 0) i++;
       else k++;
     }
-    qsort(o, n_old, sizeof *o, by_place);
-    qsort(n, n_new, sizeof *n, by_place);
+    bl_sort(o, n_old, sizeof *o, by_place);
+    bl_sort(n, n_new, sizeof *n, by_place);
   }
   for (size_t i = 0, k = 0;; i++, k++) {
     while (i < n_old && o[i].with != NO_MATE) i++;
@@ -252,7 +252,7 @@ static bl_status pair_rest(joiner *j, const group *g, bl_error *err) {
     BL_TRY(bl_grow(j->ctx, &j->rest, &j->cap_rest, j->n_rest, sizeof *j->rest, err));
     j->rest[j->n_rest++] = event_of(before, after, 1);
   }
-  if (j->n_rest > 1) qsort_r(j->rest, j->n_rest, sizeof *j->rest, by_image, (void *)(uintptr_t)j->rank);
+  bl_sort_r(j->rest, j->n_rest, sizeof *j->rest, by_image, (void *)(uintptr_t)j->rank);
   return BL_OK;
 }
 
@@ -339,7 +339,7 @@ static bl_status take_rows(joiner *j, const cursor *c, int64_t skip, uint32_t *n
     j->runs[j->n_runs++] = r;
   }
   *n = (uint32_t)c->n;
-  if (c->n > 1) qsort_r(j->runs + first, c->n, sizeof *j->runs, bl_run_cmp, (void *)(uintptr_t)j->rank);
+  bl_sort_r(j->runs + first, c->n, sizeof *j->runs, bl_run_cmp, (void *)(uintptr_t)j->rank);
   return BL_OK;
 }
 

@@ -267,7 +267,7 @@ bl_status bl_manifest_cache_index(bl_manifest_cache *c, bl_opened_index *out, bl
   if (!out->items) return bl_nomem(err);
   for (bl_opened *o = c->oldest; o; o = o->newer)
     if (o->busy && o->n) out->items[out->n++] = o;
-  qsort(out->items, out->n, sizeof *out->items, by_address);
+  bl_sort(out->items, out->n, sizeof *out->items, by_address);
   return BL_OK;
 }
 

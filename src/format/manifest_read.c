@@ -207,7 +207,7 @@ static bl_status take_columns(entry_reader *r, bl_error *err) {
   bl_data_file *f = &r->entry.file;
   size_t n = 0;
   if (!r->n_columns) return BL_OK;
-  if (!r->columns_sorted) qsort(r->columns, r->n_columns, sizeof *r->columns, by_id);
+  if (!r->columns_sorted) bl_sort(r->columns, r->n_columns, sizeof *r->columns, by_id);
   for (size_t i = 0; i < r->n_columns; i++) {
     if (n && r->columns[n - 1].id == r->columns[i].id) merge_metric(&r->columns[n - 1], &r->columns[i]);
     else r->columns[n++] = r->columns[i];

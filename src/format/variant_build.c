@@ -337,7 +337,7 @@ static void put_le(bl_buf *b, uint64_t n, int width) {
 static bl_status write_dictionary(bl_variant_builder *v, bl_buf *metadata, bl_error *err) {
   v->n_order = 0;
   for (size_t i = 0; i < v->n_keys; i++) BL_TRY(push_order(v, (uint32_t)i, err));
-  if (v->n_keys > 1) qsort_r(v->order, v->n_order, sizeof *v->order, by_name, v);
+  bl_sort_r(v->order, v->n_order, sizeof *v->order, by_name, v);
   int width = width_of(v->key_bytes.n > v->n_keys ? v->key_bytes.n : v->n_keys);
   bl_buf_byte(metadata, (uint8_t)((width - 1) << 6 | DICT_SORTED | DICT_VERSION));
   put_le(metadata, v->n_keys, width);
@@ -408,7 +408,7 @@ static bl_status write_part(bl_variant_builder *v, uint32_t i, bl_buf *out, bl_e
   size_t first = v->n_order;
   for (uint32_t c = i + 1; c < p->end; c = v->parts[c].end) BL_TRY(push_order(v, c, err));
   if (p->basic == BL_VB_OBJECT && p->n > 1) {
-    qsort_r(v->order + first, p->n, sizeof *v->order, by_id, v);
+    bl_sort_r(v->order + first, p->n, sizeof *v->order, by_id, v);
     BL_TRY(check_twice(v, first, err));
   }
   write_head(v, p, first, out);

@@ -185,7 +185,7 @@ static bl_status collect_readable(file_report *k, bl_error *err) {
   k->readable = bl_arena_calloc(k->w->arena, count_leaves(&s->root) + 1, sizeof *k->readable);
   if (!k->readable) return bl_nomem(err);
   BL_TRY(add_leaves(k, &s->root, BL_STR_NONE, err));
-  qsort(k->readable, k->n_readable, sizeof *k->readable, by_name);
+  bl_sort(k->readable, k->n_readable, sizeof *k->readable, by_name);
   return BL_OK;
 }
 

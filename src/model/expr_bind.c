@@ -211,7 +211,7 @@ static int by_value(const void *a, const void *b) {
 
 static size_t sort_unique(bl_value *v, size_t n) {
   size_t kept = 0;
-  if (n) qsort(v, n, sizeof *v, by_value);
+  bl_sort(v, n, sizeof *v, by_value);
   for (size_t i = 0; i < n; i++)
     if (kept == 0 || bl_value_cmp(&v[kept - 1], &v[i]) != 0) v[kept++] = v[i];
   return kept;

@@ -32,7 +32,7 @@ bl_status bl_metadata_index(bl_metadata *m, bl_error *err) {
   id_at *sorted = index ? bl_alloc(ctx, m->n_snapshots, sizeof *sorted) : NULL;
   if (!sorted) return bl_nomem(err);
   for (size_t i = 0; i < m->n_snapshots; i++) sorted[i] = (id_at){m->snapshots[i].id, (uint32_t)i};
-  qsort(sorted, m->n_snapshots, sizeof *sorted, by_id);
+  bl_sort(sorted, m->n_snapshots, sizeof *sorted, by_id);
   for (size_t i = 0; i < m->n_snapshots; i++) index[i] = sorted[i].at;
   bl_free(ctx, sorted);
   m->snapshot_index = index;

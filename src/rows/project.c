@@ -309,7 +309,7 @@ static bl_status collect_times(bl_projection *p, bl_error *err) {
     c->seq = m->snapshots[i].sequence_number;
     if (bl_mul64(m->snapshots[i].timestamp_ms, 1000, &c->us)) p->n_times++;
   }
-  qsort(p->times, p->n_times, sizeof *p->times, by_seq);
+  bl_sort(p->times, p->n_times, sizeof *p->times, by_seq);
   return BL_OK;
 }
 

@@ -243,7 +243,7 @@ static int by_sequence(const void *a, const void *b) {
 }
 
 static void sort_list(entry_list *l) {
-  if (l->n > 1) qsort(l->items, l->n, sizeof *l->items, by_sequence);
+  bl_sort(l->items, l->n, sizeof *l->items, by_sequence);
 }
 
 bl_status bl_delete_index_seal(bl_delete_index *x, bl_error *err) {

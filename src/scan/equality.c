@@ -79,7 +79,7 @@ static bl_status ids_slot(bl_deletes *d, const bl_data_file *f, size_t *out, bl_
   int32_t *ids = bl_alloc(d->ctx, f->n_equality_ids, sizeof *ids);
   if (!ids) return bl_nomem(err);
   memcpy(ids, f->equality_ids, f->n_equality_ids * sizeof *ids);
-  qsort(ids, f->n_equality_ids, sizeof *ids, by_id);
+  bl_sort(ids, f->n_equality_ids, sizeof *ids, by_id);
   bl_status st = BL_OK;
   for (*out = 0; *out < d->n_ids; ++*out) {
     bl_equality_ids *q = &d->ids[*out];

@@ -694,7 +694,7 @@ static bl_status list_values(const bl_source *s, bl_arena *a, size_t c, bl_expr 
     bl_row_value(&column, i, &one);
     BL_TRY(bl_value_copy(a, &one, &v[n++], err));
   }
-  qsort(v, n, sizeof *v, by_value);
+  bl_sort(v, n, sizeof *v, by_value);
   size_t unique = 0;
   for (size_t i = 0; i < n; i++)
     if (i == 0 || bl_value_cmp(&v[i], &v[unique - 1]) != 0) v[unique++] = v[i];

@@ -181,7 +181,7 @@ static int by_place(const void *a, const void *b) {
 static bl_status on_hash_values(void *user, bl_hashed_row *rows, size_t n, bl_error *err) {
   world *w = user;
   (void)err;
-  qsort(rows, n, sizeof *rows, by_place);
+  bl_sort(rows, n, sizeof *rows, by_place);
   for (size_t i = 0; i < n; i++) {
     if (i) assert_true(by_place(&rows[i - 1], &rows[i]) < 0); /* no place is asked for twice */
     rows[i].hash = (bl_hash128){.lo = (uint64_t)value_of(w, rows[i].file, rows[i].pos) * 77, .hi = 5};
@@ -281,8 +281,8 @@ static void compare(bl_ctx *ctx, world *w, int64_t budget) {
   run_twin(w);
   same_pairs("event", &w->want_events, &w->got_events);
   if (!w->want_moves) return;
-  qsort(w->want_moved.items, w->want_moved.n, sizeof(pair), by_before);
-  qsort(w->got_moved.items, w->got_moved.n, sizeof(pair), by_before);
+  bl_sort(w->want_moved.items, w->want_moved.n, sizeof(pair), by_before);
+  bl_sort(w->got_moved.items, w->got_moved.n, sizeof(pair), by_before);
   same_pairs("moved", &w->want_moved, &w->got_moved);
 }
 
