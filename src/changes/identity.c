@@ -25,6 +25,11 @@ typedef struct run_buffer {
   size_t n;
 } run_buffer;
 
+/* One part of a touched file: row groups [G * k / n, G * (k + 1) / n). */
+typedef struct part {
+  uint32_t item, k, n;
+} part;
+
 /* Versions of a touched file, numbered before the workers start. */
 typedef struct numbers {
   uint32_t old, old_equality, fresh;
@@ -36,6 +41,8 @@ typedef struct collector {
   bl_ctx *ctx;
   bl_deletes *deletes;
   numbers *numbers;
+  part *parts;
+  size_t n_parts;
   run_sink removed, added;
   bl_expr only; /* _row_id in (…), for row group statistics */
   bool has_only;
@@ -206,6 +213,7 @@ static bl_status add_group(side *s, size_t group, const uint8_t *rows, const uin
 typedef struct touched_work {
   const collector *c;
   const bl_touched *t;
+  const part *part;
   bl_posset *deleted[2]; /* by position: older, newer */
   side removed, added;
   bl_open_file *open; /* whose groups are walked: one of the sides' */
@@ -288,20 +296,22 @@ static bl_status do_touched(touched_work *w, bl_error *err) {
   side *s = t->old_entry ? &w->removed : &w->added;
   BL_TRY(open_side(s, err));
   w->open = s->open;
-  if (w->open->meta->rows != s->entry->file.record_count) warn_of_rows(w, s->entry);
+  if (w->part->k == 0 && w->open->meta->rows != s->entry->file.record_count) warn_of_rows(w, s->entry);
   bool plain = !w->deleted[0] && !w->deleted[1] && !kept && !s->lineage &&
                t->old_deletes.n_equality + t->new_deletes.n_equality == 0;
-  if (plain) return add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err);
-  for (size_t g = 0; g < w->open->meta->n_groups; g++)
+  if (plain) return w->part->k == 0 ? add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err) : BL_OK;
+  size_t groups = w->open->meta->n_groups, end = groups * (w->part->k + 1) / w->part->n;
+  for (size_t g = groups * w->part->k / w->part->n; g < end; g++)
     if (group_differs(w, w->open->meta->groups[g].first_row, w->open->meta->groups[g].rows))
       BL_TRY(do_group(w, g, err));
   return BL_OK;
 }
 
 /* by_position of an equality-deleted row is 1: it was taken by equality alone. */
-static bl_status collect_item(void *user, size_t i, bl_error *err) {
+static bl_status collect_part(void *user, size_t at, bl_error *err) {
   collector *c = user;
-  touched_work w = {.c = c, .t = &c->d->items[i]};
+  size_t i = c->parts[at].item;
+  touched_work w = {.c = c, .part = &c->parts[at], .t = &c->d->items[i]};
   run_buffer *buffers = bl_alloc(c->ctx, 2, sizeof *buffers);
   if (!buffers) return bl_nomem(err);
   buffers[0].sink = &c->removed;
@@ -325,6 +335,25 @@ static bl_status collect_item(void *user, size_t i, bl_error *err) {
 }
 
 /* ---- all of a diff ---- */
+
+enum { MOST_PARTS = 16 };
+
+/* Big files that go or come are worked on by several threads; their parts by the entry's split offsets. A kept file is
+ * one part: its groups are mostly passed over. */
+static bl_status make_parts(collector *c, bl_error *err) {
+  size_t cap = 0;
+  for (size_t i = 0; i < c->d->n; i++) {
+    const bl_touched *t = &c->d->items[i];
+    const bl_data_file *f = t->old_entry ? &t->old_entry->file : &t->new_entry->file;
+    size_t n = t->old_entry && t->new_entry ? 1 : f->n_split_offsets;
+    n = n < 1 ? 1 : n > MOST_PARTS ? MOST_PARTS : n;
+    for (size_t k = 0; k < n; k++) {
+      BL_TRY(bl_grow(c->ctx, &c->parts, &cap, c->n_parts, sizeof *c->parts, err));
+      c->parts[c->n_parts++] = (part){(uint32_t)i, (uint32_t)k, (uint32_t)n};
+    }
+  }
+  return BL_OK;
+}
 
 static bl_status number_files(collector *c, bl_error *err) {
   c->numbers = bl_calloc(c->ctx, c->d->n + 1, sizeof *c->numbers);
@@ -393,13 +422,15 @@ bl_status bl_identity_collect(const bl_identity *x, const bl_diff *d, bl_row_set
   BL_GO(make_sets(c.ctx, x->files, out, err));
   c.removed = (run_sink){&lock, out->removed, out->removed_null, NULL};
   c.added = (run_sink){&lock, out->added, out->added_null, x->probe};
-  BL_GO(bl_parallel(c.ctx, d->n, collect_item, &c, err));
+  BL_GO(make_parts(&c, err));
+  BL_GO(bl_parallel(c.ctx, c.n_parts, collect_part, &c, err));
   BL_GO(bl_sorter_finish(out->removed, err));
   BL_GO(bl_sorter_finish(out->added, err));
 done:
   if (st != BL_OK) bl_row_sets_dispose(out);
   bl_free(c.ctx, c.only.values);
   bl_free(c.ctx, c.numbers);
+  bl_free(c.ctx, c.parts);
   bl_deletes_free(c.deletes);
   pthread_mutex_destroy(&lock);
   return st;
