@@ -90,6 +90,10 @@ static void bounds_of_group(column *c, const bl_data_stats *s, bool *lower_ok, b
   *upper_ok &= has_hi || lack;
 }
 
+static bl_value bytes_value(bl_kind kind, const bl_buf *b) {
+  return (bl_value){.kind = kind, .u.s = {b->n ? (const char *)b->p : "", b->n}};
+}
+
 static void read_groups(column *c) {
   bl_column_metrics *m = c->out;
   bool lower_ok = true, upper_ok = true;
@@ -105,12 +109,12 @@ static void read_groups(column *c) {
     sum(&m->nulls, s.nulls);
     if (s.values != 0) bounds_of_group(c, &s, &lower_ok, &upper_ok);
   }
+  if (c->seen && c->seen->has_bounds) {
+    bl_value lo = bytes_value(c->type->kind, &c->seen->lower), hi = bytes_value(c->type->kind, &c->seen->upper);
+    widen(c, &lo, &hi);
+  }
   c->has_lower &= lower_ok;
   c->has_upper &= upper_ok;
-}
-
-static bl_value bytes_value(bl_kind kind, const bl_buf *b) {
-  return (bl_value){.kind = kind, .u.s = {b->n ? (const char *)b->p : "", b->n}};
 }
 
 static bl_status encode(column *c, const bl_value *v, bl_str *out, bl_error *err) {
@@ -142,10 +146,6 @@ static bl_status store_bounds(column *c, bl_error *err) {
 
 static bl_status fill_column(column *c, bl_error *err) {
   read_groups(c);
-  if (c->seen && c->seen->has_bounds) {
-    bl_value lo = bytes_value(c->type->kind, &c->seen->lower), hi = bytes_value(c->type->kind, &c->seen->upper);
-    widen(c, c->has_lower ? &lo : NULL, c->has_upper ? &hi : NULL);
-  }
   bool real = c->type->kind == BL_FLOAT || c->type->kind == BL_DOUBLE;
   if (real && c->seen) c->out->nans = c->seen->nans;
   if (c->mode.kind == BL_METRICS_NONE) c->out->values = c->out->nulls = c->out->nans = BL_NONE;
@@ -208,7 +208,6 @@ static bl_status columns_of(const bl_metrics_input *in, bl_data_reader *r, bl_ar
                 .seen = in->watch ? bl_watch_of(in->watch, ids[i]) : NULL,
                 .bounded = has_bounds(type->kind) && !is_repeated(m, (int32_t)i),
                 .out = out};
-    /* A watched column below a list has no bounds of its own; a variant's bytes are none either. */
     BL_TRY(fill_column(&c, err));
     if (out->size == BL_NONE && out->values == BL_NONE && out->nulls == BL_NONE) into->n_metrics--;
   }

@@ -392,7 +392,8 @@ public:
   }
 
   const char *name() const override { return "Parquet"; }
-  int64_t bytes() const override { return ok(out_->Tell()) + watched_->held_bytes(); }
+  /* Values that are in no page yet count as if they shrank by half. */
+  int64_t bytes() const override { return ok(out_->Tell()) + watched_->held_bytes() + watched_->loose_bytes() / 2; }
   int64_t held() const override { return watched_->held_bytes() + watched_->loose_bytes(); }
   void spread(bool yes) override {
     if (lanes_) lanes_->spread = yes;
