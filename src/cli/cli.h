@@ -99,7 +99,6 @@ extern const cli_command cli_scan, cli_changes, cli_history, cli_run_task, cli_i
 extern const cli_command cli_create, cli_set, cli_unset;
 extern const cli_command cli_append, cli_add_files;
 extern const cli_command cli_delete, cli_update, cli_upsert, cli_sync, cli_overwrite, cli_apply;
-extern const cli_command cli_delete, cli_update, cli_upsert, cli_sync, cli_overwrite;
 extern const cli_command cli_catalog;
 
 /* All of them, in the order of --help. */

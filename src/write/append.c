@@ -99,3 +99,26 @@ bl_status bl_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_o
   bl_stream_release(rows);
   return st;
 }
+
+bl_status bl_stage_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_options *o, char **descriptor,
+                          bl_error *err) {
+  static const bl_write_options defaults = {0};
+  rows_in in = {0};
+  bl_staged *s = NULL;
+  bl_buf text;
+  *descriptor = NULL;
+  bl_buf_init(&text, t->ctx, BL_BUF_MAX);
+  bl_status st = bl_pointer_check(t, err);
+  if (st == BL_OK) st = bl_conform(t->ctx, bl_metadata_current_schema(t->metadata), rows, &in.stream, err);
+  if (st == BL_OK) st = stage(t, &in, o ? o : &defaults, &s, err);
+  if (st == BL_OK) st = bl_staged_to_json(s, t, &text, err);
+  bl_buf_byte(&text, 0);
+  if (st == BL_OK) st = bl_buf_ok(&text, err);
+  if (st == BL_OK && !(*descriptor = bl_strdup(t->ctx, (const char *)text.p))) st = bl_nomem(err);
+  if (st != BL_OK && s) bl_staged_discard(s, t);
+  bl_staged_free(s);
+  bl_buf_free(&text);
+  bl_stream_release(&in.stream);
+  bl_stream_release(rows);
+  return st;
+}

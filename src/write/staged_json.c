@@ -1,0 +1,388 @@
+/* staged_json.c: a staged change as a document, for commits in another process (docs/formats/staged-json.md).
+ *
+ *   {"bergline-staged":1, "table-uuid":…, "operation":…, "base-snapshot-id":…, "isolation":…, "reads-rows":…,
+ *    "replaces-partitions":…, "keeps-sequence-numbers":…, "where":…, "schema-id":…,
+ *    "data":[entry with "metrics", "sort-order-id"], "removed":[entry],
+ *    "vectors":[{"data":entry, "positions":base64, "moved":base64}], "summary":{…}, "files":[…]}
+ *
+ * Entries are those of scan/task_json.h. Positions are the blob of a deletion vector. */
+#include "base/text.h"
+#include "format/metadata_json.h"
+#include "scan/task_json.h"
+#include "write/staged.h"
+
+enum { DESCRIPTOR_VERSION = 1 };
+
+/* ---- writing ---- */
+
+typedef struct printer {
+  bl_arena *a;
+  const bl_metadata *md;
+  bl_error *err;
+} printer;
+
+static bl_status set(printer *p, bl_json *obj, const char *key, bl_json *v) {
+  return obj && v && bl_json_set(p->a, obj, key, v) ? BL_OK : bl_nomem(p->err);
+}
+
+static bl_status push(printer *p, bl_json *list, bl_json *v) {
+  return list && v && bl_json_push(list, v) ? BL_OK : bl_nomem(p->err);
+}
+
+static bl_json *base64(bl_arena *a, const void *bytes, size_t n) {
+  bl_buf b;
+  bl_buf_init(&b, bl_arena_ctx(a), BL_BUF_MAX);
+  bl_print_base64(&b, bytes, n);
+  bl_json *v = b.failed ? NULL : bl_json_new_str(a, (bl_str){b.n ? (const char *)b.p : "", b.n});
+  bl_buf_free(&b);
+  return v;
+}
+
+static bl_status set_number(printer *p, bl_json *obj, const char *key, int64_t v) {
+  return v == BL_NONE ? BL_OK : set(p, obj, key, bl_json_new_i64(p->a, v));
+}
+
+static bl_status metric_json(printer *p, const bl_column_metrics *m, bl_json **out) {
+  *out = bl_json_new(p->a, BL_J_OBJECT);
+  BL_TRY(set_number(p, *out, "id", m->id));
+  BL_TRY(set_number(p, *out, "size", m->size));
+  BL_TRY(set_number(p, *out, "values", m->values));
+  BL_TRY(set_number(p, *out, "nulls", m->nulls));
+  BL_TRY(set_number(p, *out, "nans", m->nans));
+  if (m->lower.p) BL_TRY(set(p, *out, "lower", base64(p->a, m->lower.p, m->lower.n)));
+  if (m->upper.p) BL_TRY(set(p, *out, "upper", base64(p->a, m->upper.p, m->upper.n)));
+  return *out ? BL_OK : bl_nomem(p->err);
+}
+
+/* An entry with what task_json.h leaves out. */
+static bl_status entry_json(printer *p, const bl_manifest_entry *e, bl_json **out) {
+  bl_json *metrics = bl_json_new(p->a, BL_J_ARRAY);
+  *out = bl_entry_to_json(p->a, p->md, e);
+  for (size_t i = 0; i < e->file.n_metrics; i++) {
+    bl_json *m;
+    BL_TRY(metric_json(p, &e->file.metrics[i], &m));
+    BL_TRY(push(p, metrics, m));
+  }
+  BL_TRY(set(p, *out, "metrics", metrics));
+  return e->file.sort_order_id < 0 ? BL_OK : set_number(p, *out, "sort-order-id", e->file.sort_order_id);
+}
+
+static bl_status data_json(printer *p, const bl_staged *s, bl_json **out) {
+  *out = bl_json_new(p->a, BL_J_ARRAY);
+  for (size_t i = 0; i < s->n_data; i++) {
+    bl_json *v;
+    bl_manifest_entry e = {.status = BL_ADDED,
+                           .snapshot_id = BL_NONE,
+                           .sequence_number = s->data_sequence ? s->data_sequence[i] : 0,
+                           .file_sequence_number = BL_NONE,
+                           .file = s->data[i]};
+    BL_TRY(entry_json(p, &e, &v));
+    BL_TRY(push(p, *out, v));
+  }
+  return *out ? BL_OK : bl_nomem(p->err);
+}
+
+static bl_status removed_json(printer *p, const bl_staged *s, bl_json **out) {
+  *out = bl_json_new(p->a, BL_J_ARRAY);
+  for (size_t i = 0; i < s->n_removed; i++) {
+    bl_json *v;
+    BL_TRY(entry_json(p, s->removed[i], &v));
+    BL_TRY(push(p, *out, v));
+  }
+  return *out ? BL_OK : bl_nomem(p->err);
+}
+
+static bl_status positions_json(printer *p, const bl_posset *set_of, bl_json **out) {
+  bl_buf b;
+  bl_buf_init(&b, bl_arena_ctx(p->a), BL_BUF_MAX);
+  bl_status st = bl_dv_encode(set_of, &b, p->err);
+  if (st == BL_OK) st = bl_buf_ok(&b, p->err);
+  *out = st == BL_OK ? base64(p->a, b.p, b.n) : NULL;
+  bl_buf_free(&b);
+  return st == BL_OK && !*out ? bl_nomem(p->err) : st;
+}
+
+static bl_status vectors_json(printer *p, const bl_staged *s, bl_json **out) {
+  *out = bl_json_new(p->a, BL_J_ARRAY);
+  for (size_t i = 0; i < s->n_vectors; i++) {
+    bl_json *v = bl_json_new(p->a, BL_J_OBJECT), *part;
+    BL_TRY(entry_json(p, s->vectors[i].data, &part));
+    BL_TRY(set(p, v, "data", part));
+    BL_TRY(positions_json(p, s->vectors[i].added, &part));
+    BL_TRY(set(p, v, "positions", part));
+    if (s->vectors[i].moved) {
+      BL_TRY(positions_json(p, s->vectors[i].moved, &part));
+      BL_TRY(set(p, v, "moved", part));
+    }
+    BL_TRY(push(p, *out, v));
+  }
+  return *out ? BL_OK : bl_nomem(p->err);
+}
+
+static bl_status filter_json(printer *p, const bl_staged *s, bl_json *doc) {
+  bl_buf b;
+  if (!s->conflict_filter) return BL_OK;
+  bl_buf_init(&b, bl_arena_ctx(p->a), BL_BUF_MAX);
+  bl_expr_print(&b, s->conflict_filter);
+  bl_json *text = b.failed ? NULL : bl_json_new_str(p->a, (bl_str){(const char *)b.p, b.n});
+  bl_buf_free(&b);
+  BL_TRY(set(p, doc, "where", text));
+  return set_number(p, doc, "schema-id", s->conflict_schema->id);
+}
+
+static bl_status rest_json(printer *p, const bl_staged *s, bl_json *doc) {
+  bl_json *summary = bl_json_new(p->a, BL_J_OBJECT), *files = bl_json_new(p->a, BL_J_ARRAY);
+  for (size_t i = 0; i < s->summary.n; i++)
+    BL_TRY(set(p, summary, s->summary.items[i].key.p, bl_json_new_str(p->a, s->summary.items[i].value)));
+  for (size_t i = 0; i < s->n_files; i++) BL_TRY(push(p, files, bl_json_new_str(p->a, s->files[i])));
+  BL_TRY(set(p, doc, "summary", summary));
+  return set(p, doc, "files", files);
+}
+
+static bl_status head_json(printer *p, const bl_staged *s, bl_json *doc) {
+  bl_str level = s->isolation == BL_SNAPSHOT ? BL_STR("snapshot") : BL_STR("serializable");
+  BL_TRY(set_number(p, doc, "bergline-staged", DESCRIPTOR_VERSION));
+  if (p->md->uuid.p) BL_TRY(set(p, doc, "table-uuid", bl_json_new_str(p->a, p->md->uuid)));
+  BL_TRY(set(p, doc, "operation", bl_json_new_str(p->a, s->operation)));
+  BL_TRY(set_number(p, doc, "base-snapshot-id", s->base_snapshot_id));
+  BL_TRY(set(p, doc, "isolation", bl_json_new_str(p->a, level)));
+  BL_TRY(set(p, doc, "reads-rows", bl_json_new_bool(p->a, s->reads_rows)));
+  BL_TRY(set(p, doc, "replaces-partitions", bl_json_new_bool(p->a, s->replaces_partitions)));
+  return set(p, doc, "keeps-sequence-numbers", bl_json_new_bool(p->a, s->data_sequence != NULL));
+}
+
+static bl_status document(printer *p, const bl_staged *s, bl_json **out) {
+  bl_json *part;
+  *out = bl_json_new(p->a, BL_J_OBJECT);
+  BL_TRY(head_json(p, s, *out));
+  BL_TRY(filter_json(p, s, *out));
+  BL_TRY(data_json(p, s, &part));
+  BL_TRY(set(p, *out, "data", part));
+  BL_TRY(removed_json(p, s, &part));
+  BL_TRY(set(p, *out, "removed", part));
+  BL_TRY(vectors_json(p, s, &part));
+  BL_TRY(set(p, *out, "vectors", part));
+  return rest_json(p, s, *out);
+}
+
+bl_status bl_staged_to_json(const bl_staged *s, const bl_table *t, bl_buf *out, bl_error *err) {
+  printer p = {.md = t->metadata, .err = err};
+  bl_json *doc;
+  BL_TRY(bl_arena_new(s->ctx, &p.a, err));
+  bl_status st = document(&p, s, &doc);
+  if (st == BL_OK) {
+    bl_json_print(out, doc, false);
+    st = bl_buf_ok(out, err);
+  }
+  bl_arena_free(p.a);
+  return st;
+}
+
+/* ---- reading ---- */
+
+typedef struct reader {
+  bl_staged *s;
+  const bl_metadata *md;
+  const bl_json *doc;
+  bl_error *err;
+} reader;
+
+static bl_status get_bytes(reader *r, const bl_json *obj, const char *key, bl_str *out) {
+  bl_str text;
+  bl_buf b;
+  *out = BL_STR_NONE;
+  BL_TRY(bl_json_opt_str(obj, key, &text, r->err));
+  if (!text.p) return BL_OK;
+  bl_buf_init(&b, r->s->ctx, BL_BUF_MAX);
+  bool good = bl_parse_base64(text, &b);
+  bl_status st = bl_buf_ok(&b, r->err);
+  if (st == BL_OK && !good) st = bl_json_fail(r->err, BL_USAGE, bl_json_get(obj, key), "this is no base64");
+  if (st == BL_OK) {
+    *out = bl_arena_str(r->s->arena, (bl_str){b.n ? (const char *)b.p : "", b.n});
+    if (!out->p) st = bl_nomem(r->err);
+  }
+  bl_buf_free(&b);
+  return st;
+}
+
+static bl_status get_count(reader *r, const bl_json *obj, const char *key, int64_t *out) {
+  bool found;
+  *out = BL_NONE;
+  BL_TRY(bl_json_opt_i64(obj, key, &found, out, r->err));
+  if (found && *out < 0) return bl_json_fail(r->err, BL_USAGE, bl_json_get(obj, key), "is negative");
+  return BL_OK;
+}
+
+static bl_status read_metric(reader *r, const bl_json *v, bl_column_metrics *m) {
+  BL_TRY(bl_json_get_i32(v, "id", &m->id, r->err));
+  BL_TRY(get_count(r, v, "size", &m->size));
+  BL_TRY(get_count(r, v, "values", &m->values));
+  BL_TRY(get_count(r, v, "nulls", &m->nulls));
+  BL_TRY(get_count(r, v, "nans", &m->nans));
+  BL_TRY(get_bytes(r, v, "lower", &m->lower));
+  return get_bytes(r, v, "upper", &m->upper);
+}
+
+static bl_status read_entry(reader *r, const bl_json *v, bl_manifest_entry *out) {
+  const bl_json *metrics;
+  bool found;
+  BL_TRY(bl_entry_from_json(r->s->arena, r->md, v, out, r->err));
+  BL_TRY(bl_json_opt_i32(v, "sort-order-id", &found, &out->file.sort_order_id, r->err));
+  BL_TRY(bl_json_member_opt(v, "metrics", BL_J_ARRAY, &metrics, r->err));
+  size_t n = metrics ? metrics->n : 0;
+  out->file.metrics = bl_arena_calloc(r->s->arena, n, sizeof *out->file.metrics);
+  if (!out->file.metrics) return bl_nomem(r->err);
+  for (const bl_json *m = metrics ? metrics->first : NULL; m; m = m->next) {
+    size_t i = out->file.n_metrics++;
+    BL_TRY(read_metric(r, m, &out->file.metrics[i]));
+    if (i && out->file.metrics[i].id <= out->file.metrics[i - 1].id)
+      return bl_json_fail(r->err, BL_USAGE, m, "metrics are not in the order of their ids");
+  }
+  return BL_OK;
+}
+
+static bl_status read_data(reader *r) {
+  const bl_json *list;
+  bool keeps;
+  BL_TRY(bl_json_member(r->doc, "data", BL_J_ARRAY, &list, r->err));
+  BL_TRY(bl_json_get_bool(r->doc, "keeps-sequence-numbers", &keeps, r->err));
+  if (keeps && !(r->s->data_sequence = bl_arena_alloc(r->s->arena, list->n, sizeof *r->s->data_sequence)))
+    return bl_nomem(r->err);
+  for (const bl_json *v = list->first; v; v = v->next) {
+    bl_manifest_entry e;
+    BL_TRY(read_entry(r, v, &e));
+    if (e.file.content != BL_FILE_DATA) return bl_json_fail(r->err, BL_USAGE, v, "this is no data file");
+    if (keeps) r->s->data_sequence[r->s->n_data] = e.sequence_number;
+    BL_TRY(bl_staged_add_data(r->s, &e.file, r->err));
+  }
+  return BL_OK;
+}
+
+static bl_status read_removed(reader *r) {
+  const bl_json *list;
+  BL_TRY(bl_json_member(r->doc, "removed", BL_J_ARRAY, &list, r->err));
+  for (const bl_json *v = list->first; v; v = v->next) {
+    bl_manifest_entry e;
+    BL_TRY(read_entry(r, v, &e));
+    BL_TRY(bl_staged_remove(r->s, &e, r->err));
+  }
+  return BL_OK;
+}
+
+static bl_status read_positions(reader *r, const bl_json *v, const char *key, bl_posset **out) {
+  bl_str bytes;
+  *out = NULL;
+  BL_TRY(get_bytes(r, v, key, &bytes));
+  if (!bytes.p) return BL_OK;
+  bl_status st = bl_dv_decode(r->s->ctx, bytes.p, bytes.n, -1, out, r->err);
+  return st == BL_OK ? BL_OK : bl_json_fail_in(r->err, st, bl_json_get(v, key));
+}
+
+static bl_status read_vector(reader *r, const bl_json *v) {
+  const bl_json *data;
+  bl_manifest_entry e;
+  bl_posset *added, *moved;
+  BL_TRY(bl_json_member(v, "data", BL_J_OBJECT, &data, r->err));
+  BL_TRY(read_entry(r, data, &e));
+  BL_TRY(read_positions(r, v, "positions", &added));
+  if (!added) return bl_json_fail(r->err, BL_USAGE, v, "positions is missing");
+  bl_status st = read_positions(r, v, "moved", &moved);
+  if (st == BL_OK) return bl_staged_vector_add(r->s, &e, added, moved, r->err);
+  bl_posset_free(added);
+  return st;
+}
+
+static bl_status read_filter(reader *r) {
+  bl_str where;
+  int32_t id;
+  bl_expr *parsed, *bound;
+  BL_TRY(bl_json_opt_str(r->doc, "where", &where, r->err));
+  if (!where.p) return BL_OK;
+  BL_TRY(bl_json_get_i32(r->doc, "schema-id", &id, r->err));
+  const bl_schema *schema = bl_metadata_schema(r->md, id);
+  if (!schema) return bl_fail(r->err, BL_USAGE, "the table has no schema %d", (int)id);
+  /* the table may be gone when the change is used: the filter keeps its own copy */
+  bl_schema *own = bl_arena_alloc(r->s->arena, 1, sizeof *own);
+  if (!own) return bl_nomem(r->err);
+  *own = (bl_schema){.id = schema->id, .highest_id = schema->highest_id};
+  BL_TRY(bl_type_copy(r->s->arena, &schema->root, &own->root, r->err));
+  BL_TRY(bl_expr_parse(r->s->arena, where, &parsed, r->err));
+  BL_TRY(bl_expr_bind(r->s->arena, parsed, own, bl_meta_schema(), &bound, r->err));
+  r->s->conflict_filter = bound;
+  r->s->conflict_schema = own;
+  return BL_OK;
+}
+
+static bl_status read_rest(reader *r) {
+  const bl_json *summary, *files, *vectors;
+  BL_TRY(bl_json_member(r->doc, "vectors", BL_J_ARRAY, &vectors, r->err));
+  for (const bl_json *v = vectors->first; v; v = v->next) BL_TRY(read_vector(r, v));
+  BL_TRY(bl_json_member(r->doc, "summary", BL_J_OBJECT, &summary, r->err));
+  BL_TRY(bl_json_member(r->doc, "files", BL_J_ARRAY, &files, r->err));
+  for (const bl_json *v = summary->first; v; v = v->next) {
+    bl_str value;
+    BL_TRY(bl_json_string(v, &value, r->err));
+    BL_TRY(bl_staged_note(r->s, v->key.p, value, r->err));
+  }
+  for (const bl_json *v = files->first; v; v = v->next) {
+    bl_str path;
+    BL_TRY(bl_json_string(v, &path, r->err));
+    BL_TRY(bl_staged_file_written(r->s, path, r->err));
+  }
+  return BL_OK;
+}
+
+static bl_status read_operation(reader *r) {
+  static const char *const known[] = {"append", "overwrite", "delete", "replace"};
+  bl_str s;
+  BL_TRY(bl_json_get_str(r->doc, "operation", &s, r->err));
+  for (size_t i = 0; i < BL_LEN(known); i++)
+    if (bl_str_is(s, known[i])) {
+      r->s->operation = bl_str_of(known[i]);
+      return BL_OK;
+    }
+  return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "operation"), "unknown operation");
+}
+
+static bl_status read_head(reader *r) {
+  bl_staged *s = r->s;
+  int32_t version;
+  bool found;
+  bl_str uuid, level;
+  BL_TRY(bl_json_get_i32(r->doc, "bergline-staged", &version, r->err));
+  if (version != DESCRIPTOR_VERSION)
+    return bl_json_fail(r->err, BL_UNSUPPORTED, r->doc, "version %d of staged changes", (int)version);
+  BL_TRY(bl_json_opt_str(r->doc, "table-uuid", &uuid, r->err));
+  if (uuid.p && r->md->uuid.p && !bl_str_eq(uuid, r->md->uuid))
+    return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "table-uuid"), "it was staged for another table");
+  BL_TRY(read_operation(r));
+  BL_TRY(bl_json_opt_i64(r->doc, "base-snapshot-id", &found, &s->base_snapshot_id, r->err));
+  BL_TRY(bl_json_get_str(r->doc, "isolation", &level, r->err));
+  s->isolation = bl_str_is(level, "snapshot") ? BL_SNAPSHOT : BL_SERIALIZABLE;
+  BL_TRY(bl_json_get_bool(r->doc, "reads-rows", &s->reads_rows, r->err));
+  return bl_json_get_bool(r->doc, "replaces-partitions", &s->replaces_partitions, r->err);
+}
+
+static bl_status read_document(reader *r, const char *json, size_t n) {
+  bl_json *doc;
+  BL_TRY(bl_json_parse(r->s->arena, json, n, &doc, r->err));
+  r->doc = doc;
+  BL_TRY(read_head(r));
+  BL_TRY(read_filter(r));
+  BL_TRY(read_data(r));
+  BL_TRY(read_removed(r));
+  return read_rest(r);
+}
+
+bl_status bl_staged_from_json(bl_table *t, const char *json, size_t n, bl_staged **out, bl_error *err) {
+  reader r = {.md = t->metadata, .err = err};
+  *out = NULL;
+  BL_TRY(bl_staged_new(t->ctx, &r.s, err));
+  bl_status st = read_document(&r, json, n);
+  if (st == BL_OK) *out = r.s;
+  else bl_staged_free(r.s);
+  /* A document that is wrong is an argument that is wrong. */
+  if (st != BL_DAMAGED) return st;
+  if (err) err->status = BL_USAGE;
+  return bl_fail_in(err, BL_USAGE, "wrong description of a staged change");
+}

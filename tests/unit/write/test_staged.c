@@ -1,0 +1,162 @@
+/* test_staged.c: staged changes as documents. */
+#include "commit_world.h"
+
+static char *to_json(stage *s) {
+  bl_buf b;
+  bl_error err = BL_ERROR_INIT;
+  bl_buf_init(&b, s->w->ctx, BL_BUF_MAX);
+  test_ok(bl_staged_to_json(s->s, s->t, &b, &err), &err);
+  char *text = malloc(b.n + 1);
+  memcpy(text, b.p, b.n);
+  text[b.n] = 0;
+  bl_buf_free(&b);
+  return text;
+}
+
+static void begin(world *w) {
+  world_begin_on(w, test_ctx(), 3, "p");
+  stage *s = world_stage(w);
+  stage_add_in(s, "a", 5, 1);
+  stage_add_in(s, "b", 5, 2);
+  world_commit(w, s);
+}
+
+static stage *everything(world *w) {
+  stage *s = world_stage(w);
+  bl_column_metrics metrics[] = {{1, 10, 5, 1, BL_NONE, BL_STR("\1\0\0\0\0\0\0\0"), BL_STR("\2\0\0\0\0\0\0\0")},
+                                 {2, BL_NONE, 5, 0, 0, BL_STR_NONE, BL_STR_NONE}};
+  bl_data_file f = world_file(w, "c", 7);
+  bl_value p = {.kind = BL_INT, .null = true};
+  int64_t offsets[] = {4, 99};
+  f.partition = &p, f.n_partition = 1;
+  f.metrics = metrics, f.n_metrics = 2;
+  f.split_offsets = offsets, f.n_split_offsets = 2;
+  f.sort_order_id = 0;
+  test_ok(bl_staged_add_data(s->s, &f, &w->err), &w->err);
+  stage_remove(s, "a");
+  stage_delete(s, "b", 4);
+  stage_move(s, "b", 2);
+  bl_expr *parsed, *bound;
+  const bl_schema *schema = bl_metadata_current_schema(s->t->metadata);
+  test_ok(bl_expr_parse(s->s->arena, BL_STR("id > 5 and p = 2"), &parsed, &w->err), &w->err);
+  test_ok(bl_expr_bind(s->s->arena, parsed, schema, bl_meta_schema(), &bound, &w->err), &w->err);
+  s->s->conflict_filter = bound;
+  s->s->conflict_schema = schema;
+  s->s->reads_rows = true;
+  s->s->isolation = BL_SNAPSHOT;
+  test_ok(bl_staged_note(s->s, "note", BL_STR("why \"so\""), &w->err), &w->err);
+  test_ok(bl_staged_file_written(s->s, f.path, &w->err), &w->err);
+  return s;
+}
+
+static void test_staged__documents_say_everything(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  stage *s = everything(&w);
+  char *text = to_json(s), *again;
+  bl_staged *copy;
+  test_ok(bl_staged_from_json(s->t, text, strlen(text), &copy, &w.err), &w.err);
+  assert_int_equal(copy->n_data, 1);
+  assert_int_equal(copy->data[0].n_metrics, 2);
+  assert_int_equal(copy->data[0].metrics[0].upper.n, 8);
+  assert_int_equal(copy->data[0].metrics[0].nans, BL_NONE);
+  assert_true(copy->data[0].partition[0].null);
+  assert_int_equal(copy->vectors[0].data->file.record_count, 5);
+  assert_int_equal(bl_posset_count(copy->vectors[0].added), 2);
+  assert_int_equal(bl_posset_count(copy->vectors[0].moved), 1);
+  assert_int_equal(copy->base_snapshot_id, s->s->base_snapshot_id);
+  bl_staged *mine = s->s;
+  s->s = copy;
+  again = to_json(s);
+  assert_string_equal(text, again);
+  bl_staged_free(mine);
+  free(text);
+  free(again);
+  world_commit(&w, s);
+  assert_string_equal(world_summary(&w, "note"), "why \"so\"");
+  world_end(&w);
+}
+
+static void test_staged__several_are_committed_as_one(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  stage *one = world_stage(&w), *two = world_stage(&w);
+  stage_add_in(one, "c", 7, 1);
+  stage_delete(one, "b", 1);
+  stage_add_in(two, "d", 2, 2);
+  stage_delete(two, "b", 3);
+  char *texts[] = {to_json(one), to_json(two)};
+  stage_free(one);
+  stage_free(two);
+  test_ok(bl_commit_staged(w.t, (const char *const *)texts, 2, NULL, &w.result, &w.err), &w.err);
+  world_reopen(&w);
+  world_shows(&w, "D@10 +c:7 id=10 raw=- seq=2 +d:2 id=17 raw=- seq=2\n"
+                  "D@0 +a:5 id=0 raw=- seq=1 +b:5 id=5 raw=- seq=1\nV +v(b):2 seq=2");
+  free(texts[0]);
+  free(texts[1]);
+  world_end(&w);
+}
+
+static void test_staged__changes_of_different_snapshots_do_not_mix(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  stage *one = world_stage(&w);
+  stage_delete(one, "b", 1);
+  stage *between = world_stage(&w);
+  stage_add_in(between, "x", 1, 1);
+  world_commit(&w, between);
+  stage *two = world_stage(&w);
+  stage_delete(two, "b", 3);
+  char *texts[] = {to_json(one), to_json(two)};
+  stage_free(one);
+  stage_free(two);
+  bl_error err = BL_ERROR_INIT;
+  bl_status st = bl_commit_staged(w.t, (const char *const *)texts, 2, NULL, &w.result, &err);
+  test_status(BL_USAGE, st, &err);
+  free(texts[0]);
+  free(texts[1]);
+  world_end(&w);
+}
+
+static void test_staged__wrong_documents_are_refused(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  stage *s = world_stage(&w);
+  stage_delete(s, "b", 1);
+  char *text = to_json(s);
+  stage_free(s);
+  static const char *const wrong[][2] = {
+      {"\"bergline-staged\":1", "\"bergline-staged\":2"}, {"\"operation\":\"delete\"", "\"operation\":\"eat\""},
+      {"\"positions\":\"", "\"positions\":\"!"},          {"\"isolation\":", "\"isolatio\":"},
+      {"\"table-uuid\":\"", "\"table-uuid\":\"x"},        {"\"record-count\":5", "\"record-count\":-5"},
+      {"\"content\":\"data\"", "\"content\":\"date\""}};
+  for (size_t i = 0; i < BL_LEN(wrong); i++) {
+    const char *at = strstr(text, wrong[i][0]);
+    assert_non_null(at);
+    char *changed = malloc(strlen(text) + 20);
+    sprintf(changed, "%.*s%s%s", (int)(at - text), text, wrong[i][1], at + strlen(wrong[i][0]));
+    bl_staged *copy;
+    bl_error err = BL_ERROR_INIT;
+    bl_status st = bl_staged_from_json(w.t, changed, strlen(changed), &copy, &err);
+    assert_true(st == BL_USAGE || st == BL_UNSUPPORTED);
+    assert_int_equal(err.status, st);
+    assert_null(copy);
+    free(changed);
+  }
+  free(text);
+  world_end(&w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_staged__documents_say_everything),
+      cmocka_unit_test(test_staged__several_are_committed_as_one),
+      cmocka_unit_test(test_staged__changes_of_different_snapshots_do_not_mix),
+      cmocka_unit_test(test_staged__wrong_documents_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
