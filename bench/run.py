@@ -39,6 +39,8 @@ def snapshots(name):
 
 def timed(command):
     """Seconds and peak MB of a whole process."""
+    if os.path.exists(out):
+        os.remove(out)  # so that nobody pays for freeing what ran before
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     text, errors = process.stdout.read(), process.stderr.read()
