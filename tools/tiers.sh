@@ -5,7 +5,6 @@
 #   valgrind-some  those of the floors base, format and table
 #   clang          a clang build, all tests
 #   install        an installed tree that stands alone: the program, and each program in examples/
-#   accept         the program against tables of other engines, moved to another place, with derived checks
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
