@@ -138,6 +138,8 @@ static void test_staged__wrong_documents_are_refused(void **state) {
     const char *at = strstr(text, wrong[i][0]);
     assert_non_null(at);
     char *changed = malloc(strlen(text) + 20);
+    assert_non_null(changed);
+    if (!changed) return;
     sprintf(changed, "%.*s%s%s", (int)(at - text), text, wrong[i][1], at + strlen(wrong[i][0]));
     bl_staged *copy;
     bl_error err = BL_ERROR_INIT;
