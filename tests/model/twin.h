@@ -266,6 +266,7 @@ static inline void twin_compare_net(twin *w, int branch, const twin_version *fro
   test_rows_stream(w->ctx, &s, &got);
   twin_cut_changes(&got, &cut);
   snprintf(what, sizeof what, "%s: net changes from %s", w->log, snap);
+  free(want.columns);
   want.columns = NULL;
   test_rows_same(&want, &cut, what);
   test_rows_free(&want);

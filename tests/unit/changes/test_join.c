@@ -240,14 +240,14 @@ static void random_side(world *w, int side, rng *r, int64_t lowest, int64_t most
   int64_t id = lowest, pos[FILES] = {0};
   for (int64_t i = 0; i < n; i++) {
     int64_t len = rng_between(r, 1, most_len);
-    if (overlap) id = lowest + rng_between(r, 0, 4 * n);
-    else id += rng_between(r, 0, 3);
+    int64_t from = overlap ? lowest : id, step = rng_between(r, 0, overlap ? 4 * n : 3);
+    id = from > INT64_MAX - step ? INT64_MAX : from + step;
     if (id > INT64_MAX - len + 1) id = INT64_MAX - len + 1;
     uint32_t file = (uint32_t)rng_between(r, 0, FILES / 2 - 1) * 2 + (uint32_t)side; /* a version belongs to a side */
     add_run(w, side,
             (bl_run){.id = id, .seq = rng_between(r, 1, 3), .pos = pos[file], .file = file, .len = (uint32_t)len});
     pos[file] += len + rng_between(r, 0, 2);
-    if (!overlap) id += len - 1 < INT64_MAX - id ? len : 0;
+    if (!overlap && (id < 0 || len - 1 < INT64_MAX - id)) id += len;
     if (!overlap && id > INT64_MAX - most_len - 4) break;
   }
 }
