@@ -47,6 +47,15 @@ typedef struct bl_table_info {
   bool read_only; /* opened by a metadata file */
 } bl_table_info;
 BL_API void bl_table_get_info(const bl_table *t, bl_table_info *out);
+/* A branch or tag; numbers are 0 where they are not set. Strings live as long as the table. */
+typedef struct bl_ref_info {
+  const char *name;
+  bool is_branch;
+  int64_t snapshot_id;
+  int64_t min_snapshots_to_keep, max_snapshot_age_ms, max_ref_age_ms;
+} bl_ref_info;
+/* In the order of the metadata. false: i is beyond the last one. */
+BL_API bool bl_table_ref(const bl_table *t, size_t i, bl_ref_info *out);
 /* A table property, NULL where it is not set. */
 BL_API const char *bl_table_property(const bl_table *t, const char *key);
 

@@ -54,8 +54,8 @@ typedef struct bl_create_options {
   const char *location; /* where the files of a table in a catalog go; NULL: where the catalog says */
   bool dry_run;         /* everything is checked, nothing written */
 } bl_create_options;
-/* table: a folder that holds no table yet (Hadoop form), or NS.NAME of a catalog. BL_CONFLICT: it exists; BL_NOT_FOUND: no
- * such namespace; BL_USAGE: schema, partition or sort text (position); names that v3 reserves. */
+/* table: a folder that holds no table yet (Hadoop form), or NS.NAME of a catalog. BL_CONFLICT: it exists; BL_NOT_FOUND:
+ * no such namespace; BL_USAGE: schema, partition or sort text (position); names that v3 reserves. */
 BL_API bl_status bl_table_create(bl_ctx *ctx, const char *table, const bl_table_options *to, const bl_create_options *o,
                                  bl_error *err) BL_CHECKED;
 
@@ -135,6 +135,12 @@ BL_API bl_status bl_rollback(bl_table *t, const char *snapshot, const bl_write_o
  * {"identifier","a,b"}. */
 BL_API bl_status bl_alter(bl_table *t, const char *const *words, size_t n, const bl_write_options *o,
                           bl_error *err) BL_CHECKED;
+
+/* The metadata of a table that was moved for good is written with the paths of its new place: metadata, lists,
+ * manifests, position deletes and vectors of every snapshot. No data file is. BL_USAGE: `to` is neither an absolute
+ * path nor a URI.
+ */
+BL_API bl_status bl_relocate(bl_table *t, const char *to, const bl_write_options *o, bl_error *err) BL_CHECKED;
 
 #ifdef __cplusplus
 }

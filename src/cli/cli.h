@@ -100,6 +100,7 @@ extern const cli_command cli_create, cli_set, cli_unset;
 extern const cli_command cli_append, cli_add_files;
 extern const cli_command cli_delete, cli_update, cli_upsert, cli_sync, cli_overwrite, cli_apply;
 extern const cli_command cli_catalog;
+extern const cli_command cli_branch, cli_tag, cli_fast_forward, cli_cherry_pick, cli_rollback, cli_alter, cli_relocate;
 
 /* All of them, in the order of --help. */
 const cli_command *const *cli_commands(size_t *n);

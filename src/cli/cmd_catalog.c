@@ -2,7 +2,6 @@
 #include "bergline/catalog.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "writes.h"
@@ -22,59 +21,24 @@ static const cli_option options[] = {
 
 /* ---- lists ---- */
 
-/* Rows of one or two columns, as lines of text or as a JSON array of objects. */
-typedef struct rows {
-  cli *c;
-  bl_sink sink;
-  bool text;
-  size_t n;
-} rows;
-
-static bl_status put(rows *r, const char *s) {
-  return r->sink.write(r->sink.user, s, strlen(s), &r->c->err);
-}
-
-static bl_status begin_rows(cli *c, rows *r) {
-  const char *format;
-  bl_status st = cli_format(c, &format);
-  *r = (rows){.c = c};
-  if (st == BL_OK) st = cli_open_output(c, &r->sink);
-  if (st != BL_OK) return st;
-  r->text = strcmp(format, "text") == 0;
-  return r->text ? BL_OK : put(r, "[");
-}
-
-static bl_status put_row(rows *r, const char *const keys[2], const char *const values[2], const char *between) {
-  cli_json j = {0};
-  bl_status st = BL_OK;
-  if (r->text) {
-    st = put(r, values[0]);
-    if (st == BL_OK && values[1]) st = put(r, between);
-    if (st == BL_OK && values[1]) st = put(r, values[1]);
-    return st == BL_OK ? put(r, "\n") : st;
-  }
-  for (int i = 0; i < 2; i++)
-    if (keys[i]) cli_json_text(&j, keys[i], values[i]);
-  st = put(r, r->n++ ? ",\n " : "");
-  if (st == BL_OK) st = cli_json_write(&r->sink, &j, &r->c->err);
-  free(j.p);
-  return st;
-}
-
-static bl_status end_rows(rows *r, bl_status st) {
-  if (st == BL_OK && !r->text) st = put(r, "]\n");
-  return cli_close_output(r->c, st);
-}
-
 static bl_status row_of_entry(void *user, const bl_catalog_entry *e, bl_error *err) {
+  cli_rows *r = user;
+  cli_json j = {0};
   (void)err;
-  return put_row(user, (const char *[]){"namespace", e->name ? "name" : NULL}, (const char *[]){e->name_space, e->name},
-                 ".");
+  if (r->text) return cli_rows_line(r, "%s%s%s", e->name_space, e->name ? "." : "", e->name ? e->name : "");
+  cli_json_text(&j, "namespace", e->name_space);
+  if (e->name) cli_json_text(&j, "name", e->name);
+  return cli_rows_object(r, &j);
 }
 
 static bl_status row_of_pair(void *user, const bl_catalog_pair *p, bl_error *err) {
+  cli_rows *r = user;
+  cli_json j = {0};
   (void)err;
-  return put_row(user, (const char *[]){"key", "value"}, (const char *[]){p->key, p->value}, "=");
+  if (r->text) return cli_rows_line(r, "%s=%s", p->key, p->value);
+  cli_json_text(&j, "key", p->key);
+  cli_json_text(&j, "value", p->value);
+  return cli_rows_object(r, &j);
 }
 
 /* ---- actions ---- */
@@ -96,24 +60,24 @@ static bl_status done(run *r, const char *what, const char *name) {
 }
 
 static bl_status namespaces(run *r) {
-  rows out;
-  bl_status st = begin_rows(r->c, &out);
+  cli_rows out;
+  bl_status st = cli_rows_begin(r->c, &out);
   if (st == BL_OK) st = bl_catalog_namespaces(r->catalog, row_of_entry, &out, &r->c->err);
-  return end_rows(&out, st);
+  return cli_rows_end(&out, st);
 }
 
 static bl_status tables(run *r) {
-  rows out;
-  bl_status st = begin_rows(r->c, &out);
+  cli_rows out;
+  bl_status st = cli_rows_begin(r->c, &out);
   if (st == BL_OK) st = bl_catalog_tables(r->catalog, r->n_args ? r->args[0] : NULL, row_of_entry, &out, &r->c->err);
-  return end_rows(&out, st);
+  return cli_rows_end(&out, st);
 }
 
 static bl_status properties(run *r) {
-  rows out;
-  bl_status st = begin_rows(r->c, &out);
+  cli_rows out;
+  bl_status st = cli_rows_begin(r->c, &out);
   if (st == BL_OK) st = bl_catalog_namespace_properties(r->catalog, r->args[0], row_of_pair, &out, &r->c->err);
-  return end_rows(&out, st);
+  return cli_rows_end(&out, st);
 }
 
 static bl_status create_namespace(run *r) {

@@ -24,6 +24,13 @@ static const cli_command *const commands[] = {
     &cli_sync,
     &cli_apply,
     &cli_overwrite,
+    &cli_branch,
+    &cli_tag,
+    &cli_fast_forward,
+    &cli_cherry_pick,
+    &cli_rollback,
+    &cli_alter,
+    &cli_relocate,
     &cli_catalog,
 };
 // clang-format on

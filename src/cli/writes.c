@@ -199,3 +199,58 @@ bl_status cli_metadata_result(cli *c, const char *address, const char *fmt, ...)
   }
   return cli_json_print(c, &j);
 }
+
+/* ---- lists ---- */
+
+bl_status cli_rows_begin(cli *c, cli_rows *r) {
+  const char *format;
+  bl_status st = cli_format(c, &format);
+  *r = (cli_rows){.c = c};
+  if (st == BL_OK) st = cli_open_output(c, &r->sink);
+  if (st != BL_OK) return st;
+  r->text = strcmp(format, "text") == 0;
+  return r->text ? BL_OK : r->sink.write(r->sink.user, "[", 1, &c->err);
+}
+
+bl_status cli_rows_line(cli_rows *r, const char *fmt, ...) {
+  char text[2000];
+  va_list ap;
+  va_start(ap, fmt);
+  int n = vsnprintf(text, sizeof text - 1, fmt, ap);
+  va_end(ap);
+  if (n < 0 || n > (int)sizeof text - 2) n = (int)sizeof text - 2;
+  text[n++] = '\n';
+  return r->sink.write(r->sink.user, text, (size_t)n, &r->c->err);
+}
+
+bl_status cli_rows_object(cli_rows *r, cli_json *j) {
+  bl_status st = r->n++ ? r->sink.write(r->sink.user, ",\n ", 3, &r->c->err) : BL_OK;
+  if (st == BL_OK) st = cli_json_write(&r->sink, j, &r->c->err);
+  free(j->p);
+  *j = (cli_json){0};
+  return st;
+}
+
+bl_status cli_rows_end(cli_rows *r, bl_status st) {
+  if (st == BL_OK && !r->text) st = r->sink.write(r->sink.user, "]\n", 2, &r->c->err);
+  return cli_close_output(r->c, st);
+}
+
+bl_status cli_duration(cli *c, const char *option, const char *text, int64_t *ms) {
+  static const struct {
+    const char *unit;
+    int64_t ms;
+  } units[] = {{"", 1}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+  size_t digits = strspn(text, "0123456789");
+  char number[32];
+  if (digits && digits < sizeof number) {
+    snprintf(number, sizeof number, "%.*s", (int)digits, text);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+      if (strcmp(text + digits, units[i].unit) != 0) continue;
+      bl_status st = cli_number(c, option, number, ms);
+      if (st != BL_OK || !__builtin_mul_overflow(*ms, units[i].ms, ms)) return st;
+    }
+  }
+  return bl_fail(&c->err, BL_USAGE, "wrong usage: %s %s: a time is expected, as 7d, 12h, 30m, 45s or 500ms", option,
+                 text);
+}

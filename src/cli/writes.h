@@ -31,4 +31,19 @@ bl_status cli_json_write(const bl_sink *sink, cli_json *j, bl_error *err);
 /* Print {…}\n to the output, or the same as aligned lines where the format is text. Frees. */
 bl_status cli_json_print(cli *c, cli_json *j);
 
+/* A list as the output's format asks: lines of text, or a JSON array of objects. */
+typedef struct cli_rows {
+  cli *c;
+  bl_sink sink;
+  bool text;
+  size_t n;
+} cli_rows;
+bl_status cli_rows_begin(cli *c, cli_rows *r);
+bl_status cli_rows_line(cli_rows *r, const char *fmt, ...) BL_PRINTF(2, 3); /* text */
+bl_status cli_rows_object(cli_rows *r, cli_json *j);                        /* JSON; frees */
+bl_status cli_rows_end(cli_rows *r, bl_status st);
+
+/* "500ms", "45s", "30m", "12h", "7d", or milliseconds; BL_USAGE names the option. */
+bl_status cli_duration(cli *c, const char *option, const char *text, int64_t *ms);
+
 #endif

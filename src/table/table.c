@@ -152,6 +152,18 @@ void bl_table_get_info(const bl_table *t, bl_table_info *out) {
                          .read_only = t->read_only};
 }
 
+bool bl_table_ref(const bl_table *t, size_t i, bl_ref_info *out) {
+  if (i >= t->metadata->n_refs) return false;
+  const bl_ref *r = &t->metadata->refs[i];
+  *out = (bl_ref_info){.name = r->name.p,
+                       .is_branch = r->is_branch,
+                       .snapshot_id = r->snapshot_id,
+                       .min_snapshots_to_keep = r->has_min_snapshots ? r->min_snapshots_to_keep : 0,
+                       .max_snapshot_age_ms = r->has_max_snapshot_age ? r->max_snapshot_age_ms : 0,
+                       .max_ref_age_ms = r->has_max_ref_age ? r->max_ref_age_ms : 0};
+  return true;
+}
+
 const char *bl_table_property(const bl_table *t, const char *key) {
   return bl_pairs_get(&t->metadata->properties, key).p;
 }

@@ -254,7 +254,7 @@ static bl_status finish_and_move(bl_table *base, bl_edit *e, bool *moving, bl_er
   bl_str *dropped;
   size_t n;
   char *path;
-  bl_str name = bl_pointer_name(e->a, base);
+  bl_str name = bl_pointer_name(e->a, base, e->doc);
   if (!name.p) return bl_nomem(err);
   BL_TRY(bl_edit_finish(e, name, &dropped, &n, err));
   *moving = true;
@@ -398,6 +398,7 @@ static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool 
   BL_GO(bl_table_refresh(t, &base, err));
   BL_GO(bl_check_same_table(t, base, err));
   BL_GO(bl_edit_begin(a, base->metadata, &e, err));
+  e.table = base;
   BL_GO(edit(user, &e, err));
   if (!dry && bl_edit_changed(&e)) st = finish_and_move(base, &e, moving, err);
 done:

@@ -9,8 +9,11 @@
 #include "format/json.h"
 #include "model/metadata.h"
 
+typedef struct bl_table bl_table;
+
 typedef struct bl_edit {
   bl_arena *a;
+  bl_table *table; /* at the base; NULL: there is none */
   const bl_metadata *base; /* as it was before */
   bl_json *doc;            /* a copy to be edited */
   int64_t now_ms;          /* the time of the change */

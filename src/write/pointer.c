@@ -5,6 +5,7 @@
 #include "table/catalog.h"
 #include "table/folder.h"
 #include "table/io.h"
+#include "table/pathmap.h"
 #include "write/paths.h"
 
 bl_status bl_pointer_check(const bl_table *t, bl_error *err) {
@@ -22,11 +23,30 @@ bl_status bl_pointer_check(const bl_table *t, bl_error *err) {
   return BL_OK;
 }
 
-bl_str bl_pointer_name(bl_arena *a, const bl_table *base) {
+static bl_str text_of(const bl_json *doc, const char *key) {
+  const bl_json *v = doc ? bl_json_get(doc, key) : NULL;
+  return v && v->kind == BL_J_STRING ? v->text : BL_STR_NONE;
+}
+
+/* A table that is relocated has its old files at the new place, too. */
+static bl_str relocated(bl_arena *a, const bl_table *base, bl_str path, bl_str location) {
+  if (!path.p || !location.p || bl_str_eq(location, base->metadata->location)) return path;
+  const bl_path_map map = {base->metadata->location, location};
+  char *p = bl_path_map_apply(base->ctx, &map, 1, path.p);
+  bl_str out = p ? bl_arena_str(a, bl_str_of(p)) : BL_STR_NONE;
+  bl_free(base->ctx, p);
+  return out;
+}
+
+bl_str bl_pointer_name(bl_arena *a, const bl_table *base, const bl_json *doc) {
   const char *slash = strrchr(base->metadata_path, '/');
-  if (base->form != BL_FORM_HADOOP || !slash) return bl_arena_str(a, bl_str_of(base->metadata_path));
-  bl_str folder = bl_metadata_folder(a, base->metadata, true);
-  return folder.p ? bl_arena_printf(a, "%s%s", folder.p, slash) : BL_STR_NONE;
+  bl_str path;
+  if (base->form != BL_FORM_HADOOP || !slash) path = bl_arena_str(a, bl_str_of(base->metadata_path));
+  else {
+    bl_str folder = bl_metadata_folder(a, base->metadata, true);
+    path = folder.p ? bl_arena_printf(a, "%s%s", folder.p, slash) : BL_STR_NONE;
+  }
+  return relocated(a, base, path, text_of(doc, "location"));
 }
 
 /* ---- bytes ---- */
@@ -87,12 +107,13 @@ static bl_status swap(const bl_table *base, const char *path, bl_error *err) {
   return st;
 }
 
-static bl_status move_in_catalog(const bl_table *base, const void *p, size_t n, bool gzip, char **path, bl_error *err) {
+static bl_status move_in_catalog(const bl_table *base, const bl_json *doc, const void *p, size_t n, bool gzip,
+                                 char **path, bl_error *err) {
   bl_arena *a = NULL;
   bl_status st;
   bl_error ignored = BL_ERROR_INIT;
   BL_GO(bl_arena_new(base->ctx, &a, err));
-  bl_str folder = bl_metadata_folder(a, base->metadata, false);
+  bl_str folder = relocated(a, base, bl_metadata_folder(a, base->metadata, false), text_of(doc, "location"));
   if (!folder.p) BL_GO(bl_nomem(err));
   BL_GO(bl_metadata_write(base->ctx, base->io, folder.p, base->version + 1, p, n, gzip, path, err));
   st = swap(base, *path, err);
@@ -126,7 +147,7 @@ bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, char **path,
   bl_buf_init(&bytes, base->ctx, BL_BUF_MAX);
   bl_status st = bl_metadata_bytes(base->ctx, doc, &bytes, &gzip, err);
   if (st == BL_OK)
-    st = base->form == BL_FORM_CATALOG ? move_in_catalog(base, bytes.p, bytes.n, gzip, path, err)
+    st = base->form == BL_FORM_CATALOG ? move_in_catalog(base, doc, bytes.p, bytes.n, gzip, path, err)
                                        : move_in_folder(base, bytes.p, bytes.n, gzip, path, err);
   bl_buf_free(&bytes);
   return st;

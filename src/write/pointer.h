@@ -8,8 +8,8 @@
 /* May the table be written at all? BL_USAGE: opened by metadata file; a folder that belongs to a catalog.
  * BL_UNSUPPORTED: its catalog or its I/O is read-only. */
 bl_status bl_pointer_check(const bl_table *t, bl_error *err) BL_CHECKED;
-/* How the log calls the base's metadata file, in arena a. p NULL: no memory. */
-bl_str bl_pointer_name(bl_arena *a, const bl_table *base);
+/* How the log of the new document calls the base's metadata file, in arena a. p NULL: no memory. */
+bl_str bl_pointer_name(bl_arena *a, const bl_table *base, const bl_json *doc);
 
 /* Make doc the metadata of the table that `base` shows, which must still be the current version. What is written is
  * read back as metadata first: a document that breaks the format never becomes current (BL_DAMAGED).

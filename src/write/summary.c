@@ -146,7 +146,7 @@ static bool is_own_key(bl_str key) {
   static const char *const others[] = {
       "operation",        "manifests-created",  "manifests-kept",         "manifests-replaced",
       "engine-name",      "engine-version",     "bergline.batch-id",      "wap.id",
-      "published-wap-id", "source-snapshot-id", "changed-partition-count"};
+      "published-wap-id", "source-snapshot-id", "replace-partitions", "changed-partition-count"};
   for (size_t i = 0; i < BL_LEN(changes); i++)
     if (bl_str_is(key, changes[i].key)) return true;
   for (size_t i = 0; i < BL_LEN(totals); i++)
@@ -171,7 +171,7 @@ bl_status bl_summary_check(const bl_write_options *o, bl_error *err) {
   return BL_OK;
 }
 
-static bl_status tell_options(telling *t, const bl_write_options *o) {
+static bl_status tell_options(telling *t, const bl_write_options *o, bool replaces) {
   for (size_t i = 0; i < o->n_summary; i++) {
     bl_pair p;
     BL_TRY(bl_key_value(o->summary[i], &p, t->err));
@@ -179,6 +179,7 @@ static bl_status tell_options(telling *t, const bl_write_options *o) {
     if (!key.p) return bl_nomem(t->err);
     BL_TRY(tell(t, key.p, bl_arena_str(t->a, p.value)));
   }
+  if (replaces) BL_TRY(tell(t, "replace-partitions", BL_STR("true")));
   if (o->wap_id) BL_TRY(tell(t, "wap.id", bl_arena_str(t->a, bl_str_of(o->wap_id))));
   if (o->batch_id) BL_TRY(tell(t, "bergline.batch-id", bl_arena_str(t->a, bl_str_of(o->batch_id))));
   return BL_OK;
@@ -197,7 +198,7 @@ bl_status bl_attempt_summary(bl_attempt *at, const bl_write_options *o, bl_pairs
   BL_TRY(tell_changes(&t, &at->counts));
   BL_TRY(tell_totals(&t, &at->counts, at->parent));
   for (size_t i = 0; i < s->summary.n; i++) BL_TRY(tell(&t, s->summary.items[i].key.p, s->summary.items[i].value));
-  BL_TRY(tell_options(&t, o));
+  BL_TRY(tell_options(&t, o, s->replaces_partitions));
   BL_TRY(tell(&t, "engine-name", BL_STR("bergline")));
   return tell(&t, "engine-version", BL_STR(BL_VERSION));
 }

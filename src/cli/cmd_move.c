@@ -1,0 +1,105 @@
+/* cmd_move.c: fast-forward, cherry-pick, rollback: branches that move. */
+#include "writes.h"
+
+static bl_status open_table(cli *c, bl_write_options *w, bl_table **t) {
+  bl_status st = cli_write_options(c, w);
+  return st == BL_OK ? cli_open_table(c, c->args[0], t) : st;
+}
+
+static bl_status moved(cli *c, const bl_write_result *r, const char *what) {
+  cli_json j = {0};
+  if (c->common.dry_run) cli_json_text(&j, "done", "nothing (dry run)");
+  else
+    cli_json_text(&j, "done", r->already_applied ? "nothing: it is applied already" : r->committed ? what : "nothing");
+  if (r->snapshot_id) cli_json_number(&j, "snapshot_id", r->snapshot_id);
+  if (r->rows_assigned) {
+    cli_json_number(&j, "first_row_id", r->first_row_id);
+    cli_json_number(&j, "rows_assigned", r->rows_assigned);
+  }
+  return cli_json_print(c, &j);
+}
+
+static bl_status fast_forward(cli *c, const void *values) {
+  bl_table *t = NULL;
+  bl_write_options w;
+  bl_write_result r;
+  (void)values;
+  bl_status st = open_table(c, &w, &t);
+  if (st == BL_OK) st = bl_fast_forward(t, c->args[1], c->args[2], &w, &r, &c->err);
+  bl_table_free(t);
+  return st == BL_OK ? moved(c, &r, "branch moved forward") : st;
+}
+
+static bl_status cherry_pick(cli *c, const void *values) {
+  bl_table *t = NULL;
+  bl_write_options w;
+  bl_write_result r;
+  (void)values;
+  bl_status st = open_table(c, &w, &t);
+  if (st == BL_OK) st = bl_cherry_pick(t, c->args[1], &w, &r, &c->err);
+  bl_table_free(t);
+  return st == BL_OK ? moved(c, &r, "snapshot picked") : st;
+}
+
+static bl_status rollback(cli *c, const void *values) {
+  bl_table *t = NULL;
+  bl_write_options w;
+  bl_write_result r;
+  (void)values;
+  bl_status st = open_table(c, &w, &t);
+  if (st == BL_OK) st = cli_confirm(c, "roll %s of %s back to %s", w.ref ? w.ref : "main", c->args[0], c->args[1]);
+  if (st == BL_OK) st = bl_rollback(t, c->args[1], &w, &r, &c->err);
+  bl_table_free(t);
+  return st == BL_OK ? moved(c, &r, "rolled back") : st;
+}
+
+const cli_command cli_fast_forward = {
+    .name = "fast-forward",
+    .synopsis = "TABLE BRANCH TO [--dry-run]",
+    .about = "move a branch on to a snapshot that descends from it",
+    .formats = "text|json",
+    .text = "  TO is a branch, a tag or any other SNAP. Row ids stay what they are. Where the head of BRANCH is no "
+            "ancestor "
+            "of TO, nothing\n"
+            "  is moved (exit 2).\n",
+    .examples = "    bergline fast-forward /data/wh/db/orders main audit\n",
+    .min_args = 3,
+    .max_args = 3,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY,
+    .run = fast_forward,
+};
+
+const cli_command cli_cherry_pick = {
+    .name = "cherry-pick",
+    .synopsis = "TABLE SNAP [--ref NAME] [--summary K=V]… [--dry-run]",
+    .about = "make the change of one snapshot again on a branch",
+    .formats = "text|json",
+    .text =
+        "  Publishes what was staged (--wap-id ID; SNAP is then wap:ID) or written on another branch. A snapshot whose "
+        "parent is the\n"
+        "  head of the branch is moved to. Of others the added files are added again, and their rows get new ids, as "
+        "a warning says;\n"
+        "  that is done for appends and dynamic overwrites only. A snapshot that the branch holds is not picked "
+        "again.\n",
+    .examples = "    bergline append /data/wh/db/orders day.parquet --wap-id day-7\n"
+                "    bergline cherry-pick /data/wh/db/orders wap:day-7\n",
+    .min_args = 2,
+    .max_args = 2,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_SNAPSHOT,
+    .run = cherry_pick,
+};
+
+const cli_command cli_rollback = {
+    .name = "rollback",
+    .synopsis = "TABLE SNAP [--ref NAME] [--yes] [--dry-run]",
+    .about = "set a branch back to one of its earlier snapshots",
+    .formats = "text|json",
+    .text =
+        "  SNAP must be an ancestor of the branch's head. Row ids that were given are not given again. Asks, unless "
+        "--yes is given.\n",
+    .examples = "    bergline rollback /data/wh/db/orders 2026-01-31T12:00:00 --yes\n",
+    .min_args = 2,
+    .max_args = 2,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_SNAPSHOT | CLI_ASK,
+    .run = rollback,
+};

@@ -1,0 +1,106 @@
+/* alter_follow.c: what follows a column that is added, renamed or dropped: the name mapping (property
+ * schema.name-mapping.default), by which files without field ids are read, and properties that name the column. */
+#include "format/metadata_json.h"
+#include "write/alter.h"
+
+static const char mapping_key[] = "schema.name-mapping.default";
+
+/* ---- the mapping ---- */
+
+/* *out NULL: the table has none, or one that is no list. */
+static bl_status read_mapping(bl_alter_context *c, bl_json **out, bl_error *err) {
+  bl_str text = bl_pairs_get(&c->md->properties, mapping_key);
+  *out = NULL;
+  if (!text.p) return BL_OK;
+  bl_status st = bl_json_parse(c->a, text.p, text.n, out, err);
+  if (st != BL_OK) return bl_fail_in(err, st, "%s", mapping_key);
+  if ((*out)->kind != BL_J_ARRAY) *out = NULL;
+  return BL_OK;
+}
+
+static bl_status write_mapping(bl_alter_context *c, const bl_json *mapping, bl_error *err) {
+  bl_buf b;
+  bl_buf_init(&b, bl_arena_ctx(c->a), BL_BUF_MAX);
+  bl_json_print(&b, mapping, false);
+  bl_status st = bl_buf_ok(&b, err);
+  if (st == BL_OK)
+    st = bl_edit_property(c->e, BL_STR("schema.name-mapping.default"), (bl_str){(const char *)b.p, b.n}, err);
+  bl_buf_free(&b);
+  return st;
+}
+
+static bl_json *find_mapped(bl_json *list, int32_t id) {
+  for (bl_json *m = list ? list->first : NULL; m; m = m->next) {
+    const bl_json *v = bl_json_get(m, "field-id");
+    int32_t x;
+    if (v && bl_json_i32(v, &x, NULL) == BL_OK && x == id) return m;
+    bl_json *fields = (bl_json *)bl_json_get(m, "fields");
+    bl_json *found = fields && fields->kind == BL_J_ARRAY ? find_mapped(fields, id) : NULL;
+    if (found) return found;
+  }
+  return NULL;
+}
+
+static bool has_text(const bl_json *list, bl_str s) {
+  for (const bl_json *v = list->first; v; v = v->next)
+    if (v->kind == BL_J_STRING && bl_str_eq(v->text, s)) return true;
+  return false;
+}
+
+/* The list that the fields of `parent` ("": the table) are in, made where it is not there. */
+static bl_json *fields_of(bl_alter_context *c, bl_json *mapping, const char *parent) {
+  if (!*parent) return mapping;
+  const bl_field *f = bl_schema_find_name(c->schema, bl_str_of(parent));
+  bl_json *m = f ? find_mapped(mapping, f->id) : NULL;
+  if (!m) return NULL;
+  bl_json *fields = (bl_json *)bl_json_get(m, "fields");
+  if (fields) return fields;
+  fields = bl_json_new(c->a, BL_J_ARRAY);
+  return bl_json_set(c->a, m, "fields", fields) ? fields : NULL;
+}
+
+bl_status bl_alter_mapping_add(bl_alter_context *c, const char *parent, bl_str name, int32_t id, bl_error *err) {
+  bl_json *mapping;
+  BL_TRY(read_mapping(c, &mapping, err));
+  bl_json *fields = mapping ? fields_of(c, mapping, parent) : NULL;
+  if (!fields || fields->kind != BL_J_ARRAY) return BL_OK;
+  for (const bl_json *m = fields->first; m; m = m->next) { /* a name means one field: the one that had it before */
+    const bl_json *names = bl_json_get(m, "names");
+    if (names && names->kind == BL_J_ARRAY && has_text(names, name)) return BL_OK;
+  }
+  bl_json *m = bl_json_new(c->a, BL_J_OBJECT), *names = bl_json_new(c->a, BL_J_ARRAY);
+  bool ok = m && names && bl_json_push(names, bl_json_new_str(c->a, name)) &&
+            bl_json_set(c->a, m, "field-id", bl_json_new_i64(c->a, id)) && bl_json_set(c->a, m, "names", names) &&
+            bl_json_push(fields, m);
+  return ok ? write_mapping(c, mapping, err) : bl_nomem(err);
+}
+
+bl_status bl_alter_mapping_rename(bl_alter_context *c, int32_t id, bl_str to, bl_error *err) {
+  bl_json *mapping;
+  BL_TRY(read_mapping(c, &mapping, err));
+  bl_json *m = find_mapped(mapping, id);
+  bl_json *names = m ? (bl_json *)bl_json_get(m, "names") : NULL;
+  if (!names || names->kind != BL_J_ARRAY || has_text(names, to)) return BL_OK;
+  if (!bl_json_push(names, bl_json_new_str(c->a, to))) return bl_nomem(err);
+  return write_mapping(c, mapping, err);
+}
+
+/* ---- properties ---- */
+
+bl_status bl_alter_properties(bl_alter_context *c, bl_str from, bl_str to, bl_error *err) {
+  static const char *const prefixes[] = {"write.metadata.metrics.column.", "write.parquet.bloom-filter-enabled.column.",
+                                         "write.parquet.bloom-filter-fpp.column.",
+                                         "write.parquet.stats-enabled.column."};
+  for (size_t i = 0; i < BL_LEN(prefixes); i++) {
+    bl_str key = bl_arena_printf(c->a, "%s%.*s", prefixes[i], (int)from.n, from.p);
+    if (!key.p) return bl_nomem(err);
+    bl_str value = bl_pairs_get(&c->md->properties, key.p);
+    if (!value.p) continue;
+    bl_edit_unset_property(c->e, key.p);
+    if (!to.p) continue;
+    bl_str renamed = bl_arena_printf(c->a, "%s%.*s", prefixes[i], (int)to.n, to.p);
+    if (!renamed.p) return bl_nomem(err);
+    BL_TRY(bl_edit_property(c->e, renamed, value, err));
+  }
+  return BL_OK;
+}

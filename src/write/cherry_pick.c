@@ -1,0 +1,178 @@
+/* cherry_pick.c: the change of one snapshot, made again on a branch (W12).
+ *
+ * 1. Where the snapshot is a child of the branch's head, the branch moves to it: row ids stay.
+ * 2. Else its added files are added again, and their rows get new ids (a warning says so). Only appends and dynamic
+ *    overwrites are taken: of anything else rows would exist without the deletes that belong to them.
+ * 3. A snapshot is picked once: one that is in the branch's history, by its own id, as source-snapshot-id or by its
+ *    WAP id, has been applied already. */
+#include <stdio.h>
+
+#include "table/manifests.h"
+#include "table/refs.h"
+#include "write/commit.h"
+
+typedef struct picking {
+  bl_table *t;
+  const bl_write_options *o;
+  bl_str ref;
+  const bl_snapshot *pick, *head;
+  bl_staged *staged;
+  bool added_deletes;
+} picking;
+
+/* ---- which ---- */
+
+static bl_status find_by_wap(const bl_metadata *md, const char *id, const bl_snapshot **out, bl_error *err) {
+  *out = NULL;
+  for (size_t i = 0; i < md->n_snapshots; i++) {
+    bl_str wap = bl_pairs_get(&md->snapshots[i].summary, "wap.id");
+    if (!wap.p || !bl_str_is(wap, id)) continue;
+    if (*out) return bl_fail(err, BL_USAGE, "several snapshots have the WAP id %s: name one by its id", id);
+    *out = &md->snapshots[i];
+  }
+  return *out ? BL_OK : bl_fail(err, BL_NOT_FOUND, "no snapshot has the WAP id %s", id);
+}
+
+static bl_status find(picking *p, const char *text, bl_error *err) {
+  const bl_metadata *md = p->t->metadata;
+  const bl_snap_options o = {.ref = p->ref, .time = BL_TIME_BY_ANCESTRY};
+  bl_snap snap;
+  const bl_ref *r = bl_metadata_ref(md, p->ref);
+  if (!r && !bl_str_is(p->ref, "main")) return bl_fail(err, BL_NOT_FOUND, "no such branch: %.*s", BL_STR_ARG(p->ref));
+  if (r && !r->is_branch) return bl_fail(err, BL_USAGE, "cannot commit to %.*s: it is a tag", BL_STR_ARG(p->ref));
+  p->head = r ? bl_metadata_snapshot(md, r->snapshot_id) : NULL;
+  if (strncmp(text, "wap:", 4) == 0) return find_by_wap(md, text + 4, &p->pick, err);
+  BL_TRY(bl_snap_resolve(md, bl_str_of(text), &o, &snap, err));
+  p->pick = snap.snapshot;
+  return p->pick ? BL_OK : bl_fail(err, BL_NOT_FOUND, "the table has no snapshot yet");
+}
+
+/* 3. */
+static bool is_applied(const picking *p) {
+  char id[32];
+  bl_str wap = bl_pairs_get(&p->pick->summary, "wap.id");
+  const bl_snapshot *s = p->head;
+  snprintf(id, sizeof id, "%lld", (long long)p->pick->id);
+  for (size_t steps = 0; s && steps < p->t->metadata->n_snapshots; steps++) {
+    bl_str source = bl_pairs_get(&s->summary, "source-snapshot-id");
+    bl_str published = bl_pairs_get(&s->summary, "published-wap-id");
+    if (s->id == p->pick->id || (source.p && bl_str_is(source, id))) return true;
+    if (wap.p && published.p && bl_str_eq(wap, published)) return true;
+    s = bl_metadata_parent(p->t->metadata, s);
+  }
+  return false;
+}
+
+/* 1. */
+static bool is_next(const picking *p) {
+  return p->head ? p->pick->has_parent && p->pick->parent_id == p->head->id : !p->pick->has_parent;
+}
+
+/* ---- moving ---- */
+
+static bl_status move_branch(void *user, bl_edit *e, bl_error *err) {
+  const picking *p = user;
+  const bl_ref *r = bl_metadata_ref(e->base, p->ref);
+  int64_t was = p->head ? p->head->id : BL_NONE, is = r ? r->snapshot_id : BL_NONE;
+  if (was != is)
+    return bl_fail(err, BL_CONFLICT, "another has committed to %.*s: its head is no longer snapshot %lld",
+                   BL_STR_ARG(p->ref), (long long)was);
+  bl_ref ref = {.name = p->ref, .snapshot_id = p->pick->id, .is_branch = true};
+  return bl_edit_set_ref(e, &ref, err);
+}
+
+static bl_status move(picking *p, bl_write_result *r, bl_error *err) {
+  BL_TRY(bl_commit_metadata(p->t, move_branch, p, p->o, err));
+  r->committed = !p->o->dry_run;
+  r->snapshot_id = p->pick->id;
+  r->sequence_number = p->pick->sequence_number;
+  return BL_OK;
+}
+
+/* ---- adding again ---- */
+
+static bl_status take_entry(picking *p, const bl_manifest_entry *e, bl_error *err) {
+  if (e->status == BL_EXISTING || e->snapshot_id != p->pick->id) return BL_OK;
+  if (e->file.content != BL_FILE_DATA) {
+    p->added_deletes = p->added_deletes || e->status == BL_ADDED;
+    return BL_OK;
+  }
+  return e->status == BL_ADDED ? bl_staged_add_data(p->staged, &e->file, err) : bl_staged_remove(p->staged, e, err);
+}
+
+static bl_status take_files(picking *p, bl_error *err) {
+  bl_arena *a = NULL;
+  bl_manifest_file *ms;
+  size_t n, k;
+  bl_manifest_entry *es;
+  bl_status st;
+  BL_GO(bl_arena_new(p->t->ctx, &a, err));
+  BL_GO(bl_table_manifests(p->t, p->pick, a, &ms, &n, err));
+  for (size_t i = 0; i < n; i++) {
+    if (ms[i].added_snapshot_id != BL_NONE && ms[i].added_snapshot_id != p->pick->id) continue;
+    BL_GO(bl_table_manifest_entries(p->t, &ms[i], true, a, &es, &k, err));
+    for (size_t j = 0; j < k; j++) BL_GO(take_entry(p, &es[j], err));
+  }
+done:
+  bl_arena_free(a);
+  return st;
+}
+
+static bl_status refuse(const picking *p, bl_error *err) {
+  return bl_fail(
+      err, BL_USAGE,
+      "cannot cherry-pick snapshot %lld: it is neither an append, a dynamic overwrite, nor the next of %.*s: "
+      "rows without their deletes would exist twice",
+      (long long)p->pick->id, BL_STR_ARG(p->ref));
+}
+
+static bl_status note_source(picking *p, bl_error *err) {
+  char id[32];
+  bl_str wap = bl_pairs_get(&p->pick->summary, "wap.id");
+  snprintf(id, sizeof id, "%lld", (long long)p->pick->id);
+  BL_TRY(bl_staged_note(p->staged, "source-snapshot-id", bl_str_of(id), err));
+  return wap.p ? bl_staged_note(p->staged, "published-wap-id", wap, err) : BL_OK;
+}
+
+/* 2. */
+static bl_status stage(picking *p, bl_error *err) {
+  bl_str replaces = bl_pairs_get(&p->pick->summary, "replace-partitions");
+  bool dynamic = replaces.p && bl_str_is_nocase(replaces, "true");
+  bl_staged *s = p->staged;
+  if (!dynamic && !bl_str_is(bl_snapshot_operation(p->pick), "append")) return refuse(p, err);
+  BL_TRY(take_files(p, err));
+  if (p->added_deletes || (!dynamic && s->n_removed)) return refuse(p, err);
+  s->operation = dynamic ? BL_STR("overwrite") : BL_STR("append");
+  if (dynamic) { /* what was replaced must be what is there */
+    s->base_snapshot_id = p->pick->has_parent ? p->pick->parent_id : BL_NONE;
+    s->reads_rows = s->replaces_partitions = true;
+    s->isolation = BL_SERIALIZABLE;
+  }
+  return note_source(p, err);
+}
+
+static bl_status pick_again(picking *p, bl_write_result *r, bl_error *err) {
+  BL_TRY(bl_staged_new(p->t->ctx, &p->staged, err));
+  bl_status st = stage(p, err);
+  if (st == BL_OK && p->t->metadata->format_version > 2 && !p->o->dry_run)
+    bl_warn(p->t->ctx, "the rows of snapshot %lld get new row ids on %.*s", (long long)p->pick->id, BL_STR_ARG(p->ref));
+  if (st == BL_OK) st = bl_commit_change(p->t, p->staged, p->o, r, err);
+  bl_staged_free(p->staged); /* its files are the table's: they stay */
+  return st;
+}
+
+bl_status bl_cherry_pick(bl_table *t, const char *snapshot, const bl_write_options *o, bl_write_result *r,
+                         bl_error *err) {
+  static const bl_write_options defaults = {0};
+  bl_write_result unused;
+  picking p = {.t = t, .o = o ? o : &defaults};
+  if (!r) r = &unused;
+  *r = (bl_write_result){0};
+  p.ref = p.o->ref ? bl_str_of(p.o->ref) : BL_STR("main");
+  BL_TRY(find(&p, snapshot, err));
+  if (is_applied(&p)) {
+    r->already_applied = true;
+    return BL_OK;
+  }
+  return is_next(&p) ? move(&p, r, err) : pick_again(&p, r, err);
+}

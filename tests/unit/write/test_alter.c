@@ -1,0 +1,344 @@
+/* test_alter.c: changes of schemas, partitions and orders, shown as the metadata has them. */
+#include "commit_world.h"
+#include "format/metadata_json.h"
+
+typedef struct altering {
+  bl_ctx *ctx;
+  char *dir, *table;
+  bl_table *t;
+} altering;
+
+static void open_again(altering *x) {
+  bl_error err = BL_ERROR_INIT;
+  bl_table_free(x->t);
+  test_ok(bl_table_open(x->ctx, x->table, NULL, &x->t, &err), &err);
+}
+
+static void begin(altering *x, const bl_create_options *o) {
+  bl_error err = BL_ERROR_INIT;
+  *x = (altering){.ctx = test_ctx(), .dir = test_temp_dir()};
+  x->table = test_join(x->dir, "t");
+  test_ok(bl_table_create(x->ctx, x->table, NULL, o, &err), &err);
+  open_again(x);
+}
+
+static void begin_with(altering *x, const char *schema) {
+  begin(x, &(bl_create_options){.schema = schema});
+}
+
+static void end(altering *x) {
+  bl_table_free(x->t);
+  test_remove_dir(x->dir);
+  free(x->table);
+  test_ctx_free(x->ctx);
+}
+
+/* The words are those between spaces; ~…~ keeps spaces together. */
+static size_t split(char *text, const char **words) {
+  size_t n = 0;
+  for (char *p = text; *p;) {
+    char end = *p == '~' ? '~' : ' ';
+    words[n++] = end == '~' ? ++p : p;
+    p += strcspn(p, end == '~' ? "~" : " ");
+    if (*p) *p++ = 0;
+    while (*p == ' ') p++;
+  }
+  return n;
+}
+
+static bl_status alter(altering *x, const char *text, bl_error *err) {
+  char copy[300];
+  const char *words[20];
+  snprintf(copy, sizeof copy, "%s", text);
+  size_t n = split(copy, words);
+  bl_status st = bl_alter(x->t, words, n, NULL, err);
+  open_again(x);
+  return st;
+}
+
+static void alter_ok(altering *x, const char *text) {
+  bl_error err = BL_ERROR_INIT;
+  test_ok(alter(x, text, &err), &err);
+}
+
+static void refuses(altering *x, const char *text, const char *says) {
+  bl_error err = BL_ERROR_INIT;
+  int64_t version = x->t->version;
+  test_status(BL_USAGE, alter(x, text, &err), &err);
+  test_says(&err, says);
+  assert_int_equal(x->t->version, version);
+}
+
+/* "1 a long!, 2 b string, 3 s {4 x int}" */
+static void print_fields(bl_buf *b, const bl_type *t) {
+  for (size_t i = 0; i < t->n_fields; i++) {
+    const bl_field *f = &t->fields[i];
+    bl_buf_printf(b, "%s%d %s ", i ? ", " : "", (int)f->id, f->name.p);
+    if (f->type.n_fields) {
+      bl_buf_cstr(b, "{");
+      print_fields(b, &f->type);
+      bl_buf_cstr(b, "}");
+    } else bl_type_print(b, &f->type);
+    if (f->required) bl_buf_cstr(b, "!");
+    if (f->write_default) {
+      bl_buf_cstr(b, " =");
+      bl_value_print(b, &f->type, f->write_default);
+    }
+  }
+}
+
+static void columns(altering *x, const char *want) {
+  bl_buf b;
+  bl_buf_init(&b, x->ctx, BL_BUF_MAX);
+  print_fields(&b, &bl_metadata_current_schema(x->t->metadata)->root);
+  bl_buf_byte(&b, 0);
+  assert_string_equal((const char *)b.p, want);
+  bl_buf_free(&b);
+}
+
+/* "0 p_bucket bucket[4] 1000" of the default spec, after its id. */
+static void spec(altering *x, const char *want) {
+  bl_buf b;
+  const bl_partition_spec *s = bl_metadata_spec(x->t->metadata, x->t->metadata->default_spec_id);
+  bl_buf_init(&b, x->ctx, BL_BUF_MAX);
+  bl_buf_printf(&b, "%d:", (int)s->id);
+  for (size_t i = 0; i < s->n_fields; i++)
+    bl_buf_printf(&b, " %s %s %d", s->fields[i].name.p, s->fields[i].transform.text.p, (int)s->fields[i].field_id);
+  bl_buf_byte(&b, 0);
+  assert_string_equal((const char *)b.p, want);
+  bl_buf_free(&b);
+}
+
+static void test_alter__adds_columns_with_ids_that_were_never_used(void **state) {
+  (void)state;
+  altering x;
+  begin_with(&x, "a long not null, s struct<x: int>");
+  alter_ok(&x, "add b string");
+  columns(&x, "1 a long!, 2 s {3 x int}, 4 b string");
+  alter_ok(&x, "drop b");
+  alter_ok(&x, "add b int default 7 first");
+  columns(&x, "5 b int =7, 1 a long!, 2 s {3 x int}");
+  alter_ok(&x, "add s.y ~list<struct<z: int>>~ before x");
+  columns(&x, "5 b int =7, 1 a long!, 2 s {6 y {7 element {8 z int}}, 3 x int}");
+  alter_ok(&x, "add s.y.element.w string doc ~why not~");
+  alter_ok(&x, "add c ~decimal(10, 2)~ not null default 1.50 after a");
+  columns(&x,
+          "5 b int =7, 1 a long!, 10 c decimal(10, 2)! =1.50, 2 s {6 y {7 element {8 z int, 9 w string}}, 3 x int}");
+  assert_int_equal(x.t->metadata->last_column_id, 10);
+  const bl_field *c = bl_schema_find(bl_metadata_current_schema(x.t->metadata), 10);
+  assert_non_null(c->initial_default);
+  refuses(&x, "add a int", "already");
+  refuses(&x, "add d int not null", "default");
+  refuses(&x, "add d ingt", "not known");
+  refuses(&x, "add d int default 1.5", "no value");
+  refuses(&x, "add _row_id long", "reserved");
+  refuses(&x, "add a.b int", "no struct");
+  refuses(&x, "add d int after nowhere", "nowhere");
+  refuses(&x, "add d int sideways", "sideways");
+  end(&x);
+}
+
+static void test_alter__keeps_earlier_schemas_and_finds_them_again(void **state) {
+  (void)state;
+  altering x;
+  begin_with(&x, "a long, b string");
+  alter_ok(&x, "rename b c");
+  assert_int_equal(x.t->metadata->current_schema_id, 1);
+  alter_ok(&x, "rename c b");
+  assert_int_equal(x.t->metadata->current_schema_id, 0);
+  assert_int_equal(x.t->metadata->n_schemas, 2);
+  alter_ok(&x, "move b first");
+  columns(&x, "2 b string, 1 a long");
+  alter_ok(&x, "move b after a");
+  assert_int_equal(x.t->metadata->current_schema_id, 0);
+  refuses(&x, "rename a b", "already");
+  refuses(&x, "rename z y", "z");
+  refuses(&x, "move a before a", "itself");
+  end(&x);
+}
+
+static void test_alter__widens_types_as_the_format_allows(void **state) {
+  (void)state;
+  altering x;
+  begin(&x, &(bl_create_options){.schema = "i int default 5, f float, d decimal(5, 2), t date, l list<int>, u unknown",
+                                 .partition = "day(t)"});
+  alter_ok(&x, "type i long");
+  alter_ok(&x, "type f double");
+  alter_ok(&x, "type d ~decimal(9, 2)~");
+  alter_ok(&x, "type l.element long");
+  alter_ok(&x, "type u string");
+  columns(&x, "1 i long =5, 2 f double, 3 d decimal(9, 2), 4 t date, 5 l {7 element long}, 6 u string");
+  refuses(&x, "type i int", "widened");
+  refuses(&x, "type d ~decimal(9, 3)~", "widened");
+  refuses(&x, "type t timestamp", "partition field");
+  refuses(&x, "type l long", "widened");
+  end(&x);
+  begin_with(&x, "t date");
+  alter_ok(&x, "type t timestamp");
+  columns(&x, "1 t timestamp");
+  end(&x);
+  begin(&x, &(bl_create_options){.schema = "t date, i int", .format_version = 2});
+  refuses(&x, "type t timestamp", "widened");
+  refuses(&x, "add n timestamp_ns", "format version 3");
+  refuses(&x, "add n int default 3", "format version 3");
+  refuses(&x, "default i 3", "format version 3");
+  alter_ok(&x, "type i long");
+  end(&x);
+}
+
+static void test_alter__drops_what_nothing_rests_on(void **state) {
+  (void)state;
+  altering x;
+  begin(&x, &(bl_create_options){.schema = "a long primary key, p int, s struct<x: int, y: int>, o int, z int",
+                                 .partition = "p",
+                                 .sort = "o"});
+  refuses(&x, "drop a", "identifier");
+  refuses(&x, "drop p", "partitioned");
+  refuses(&x, "drop o", "sorted");
+  alter_ok(&x, "drop s.x");
+  refuses(&x, "drop s.y", "nothing would be left");
+  alter_ok(&x, "drop s");
+  alter_ok(&x, "partition drop p");
+  alter_ok(&x, "drop p");
+  alter_ok(&x, "sort none");
+  alter_ok(&x, "drop o");
+  columns(&x, "1 a long!, 5 z int");
+  refuses(&x, "drop nowhere", "nowhere");
+  end(&x);
+}
+
+static void test_alter__identifiers_are_required_columns(void **state) {
+  (void)state;
+  altering x;
+  begin_with(&x, "a long not null, b string, f double not null");
+  refuses(&x, "identifier b", "optional");
+  refuses(&x, "identifier f", "type");
+  alter_ok(&x, "identifier a");
+  assert_int_equal(bl_metadata_current_schema(x.t->metadata)->n_identifier_ids, 1);
+  refuses(&x, "optional a", "identifier");
+  alter_ok(&x, "identifier ~~");
+  assert_int_equal(bl_metadata_current_schema(x.t->metadata)->n_identifier_ids, 0);
+  alter_ok(&x, "optional a");
+  columns(&x, "1 a long, 2 b string, 3 f double!");
+  end(&x);
+}
+
+static void test_alter__defaults_and_docs_change(void **state) {
+  (void)state;
+  altering x;
+  begin_with(&x, "a long not null default 1, b string");
+  alter_ok(&x, "default a 2");
+  const bl_field *a = bl_schema_find(bl_metadata_current_schema(x.t->metadata), 1);
+  assert_int_equal(a->write_default->u.i, 2);
+  assert_int_equal(a->initial_default->u.i, 1);
+  alter_ok(&x, "default b ~'x y'~");
+  columns(&x, "1 a long! =2, 2 b string =x y");
+  alter_ok(&x, "default b null");
+  columns(&x, "1 a long! =2, 2 b string");
+  refuses(&x, "default a null", "required");
+  refuses(&x, "default a ~'x'~", "number");
+  alter_ok(&x, "doc b ~what it is~");
+  assert_string_equal(bl_schema_find(bl_metadata_current_schema(x.t->metadata), 2)->doc.p, "what it is");
+  end(&x);
+}
+
+static void test_alter__partition_fields_keep_their_ids(void **state) {
+  (void)state;
+  altering x;
+  begin(&x, &(bl_create_options){.schema = "a long, ts timestamptz", .partition = "bucket(4, a)"});
+  spec(&x, "0: a_bucket bucket[4] 1000");
+  alter_ok(&x, "partition add day(ts)");
+  spec(&x, "1: a_bucket bucket[4] 1000 ts_day day 1001");
+  alter_ok(&x, "partition drop a_bucket");
+  spec(&x, "2: ts_day day 1001");
+  alter_ok(&x, "partition add ~bucket(4, a)~");
+  spec(&x, "3: ts_day day 1001 a_bucket bucket[4] 1000");
+  alter_ok(&x, "partition add ~hour(ts) as h~");
+  alter_ok(&x, "partition drop day(ts)");
+  spec(&x, "5: a_bucket bucket[4] 1000 h hour 1002");
+  assert_int_equal(x.t->metadata->last_partition_id, 1002);
+  refuses(&x, "partition add ~bucket(4, a)~", "already");
+  refuses(&x, "partition add ~bucket(8, a)~", "another name");
+  refuses(&x, "partition drop nothing", "nothing");
+  refuses(&x, "partition add day(a)", "does not take");
+  refuses(&x, "add h int", "partition field");
+  end(&x);
+  begin(&x, &(bl_create_options){.schema = "a long, b int", .partition = "a, b", .format_version = 1});
+  alter_ok(&x, "partition drop a");
+  spec(&x, "1: a void 1000 b identity 1001");
+  assert_non_null(bl_json_get(x.t->metadata->json, "partition-spec"));
+  alter_ok(&x, "add c int");
+  assert_int_equal(bl_json_get(bl_json_get(x.t->metadata->json, "schema"), "fields")->n, 3);
+  end(&x);
+}
+
+static void test_alter__orders_are_numbered_from_one(void **state) {
+  (void)state;
+  altering x;
+  begin_with(&x, "a long, b string");
+  alter_ok(&x, "sort ~a desc, truncate(4, b) nulls last~");
+  assert_int_equal(x.t->metadata->default_order_id, 1);
+  alter_ok(&x, "sort none");
+  assert_int_equal(x.t->metadata->default_order_id, 0);
+  alter_ok(&x, "sort ~a desc, truncate(4, b) nulls last~");
+  assert_int_equal(x.t->metadata->default_order_id, 1);
+  alter_ok(&x, "sort b");
+  assert_int_equal(x.t->metadata->default_order_id, 2);
+  assert_int_equal(x.t->metadata->n_orders, 3);
+  end(&x);
+}
+
+static void test_alter__names_that_refer_to_a_column_follow_it(void **state) {
+  (void)state;
+  altering x;
+  bl_error err = BL_ERROR_INIT;
+  begin_with(&x, "a long, s struct<x: int>");
+  const char *set[] = {
+      "schema.name-mapping.default=[{\"field-id\":1,\"names\":[\"a\"]},{\"field-id\":2,\"names\":[\"s\"],"
+      "\"fields\":[{\"field-id\":3,\"names\":[\"x\"]}]}]",
+      "write.metadata.metrics.column.a=full", "write.metadata.metrics.column.s.x=none"};
+  test_ok(bl_set_properties(x.t, set, 3, NULL, 0, NULL, &err), &err);
+  open_again(&x);
+  alter_ok(&x, "rename a b");
+  alter_ok(&x, "rename s.x y");
+  alter_ok(&x, "add s.z int");
+  alter_ok(&x, "add c int");
+  alter_ok(&x, "add a int");
+  assert_string_equal(bl_table_property(x.t, "schema.name-mapping.default"),
+                      "[{\"field-id\":1,\"names\":[\"a\",\"b\"]},{\"field-id\":2,\"names\":[\"s\"],\"fields\":"
+                      "[{\"field-id\":3,\"names\":[\"x\",\"y\"]},{\"field-id\":4,\"names\":[\"z\"]}]},"
+                      "{\"field-id\":5,\"names\":[\"c\"]}]");
+  assert_null(bl_table_property(x.t, "write.metadata.metrics.column.a"));
+  assert_string_equal(bl_table_property(x.t, "write.metadata.metrics.column.b"), "full");
+  assert_string_equal(bl_table_property(x.t, "write.metadata.metrics.column.s.y"), "none");
+  alter_ok(&x, "drop b");
+  assert_null(bl_table_property(x.t, "write.metadata.metrics.column.b"));
+  end(&x);
+}
+
+static void test_alter__wrong_changes_are_named(void **state) {
+  (void)state;
+  altering x;
+  begin_with(&x, "a long");
+  refuses(&x, "eat a", "eat");
+  refuses(&x, "add a", "add NAME TYPE");
+  refuses(&x, "rename a", "rename NAME");
+  refuses(&x, "partition eat a", "partition add");
+  end(&x);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_alter__adds_columns_with_ids_that_were_never_used),
+      cmocka_unit_test(test_alter__keeps_earlier_schemas_and_finds_them_again),
+      cmocka_unit_test(test_alter__widens_types_as_the_format_allows),
+      cmocka_unit_test(test_alter__drops_what_nothing_rests_on),
+      cmocka_unit_test(test_alter__identifiers_are_required_columns),
+      cmocka_unit_test(test_alter__defaults_and_docs_change),
+      cmocka_unit_test(test_alter__partition_fields_keep_their_ids),
+      cmocka_unit_test(test_alter__orders_are_numbered_from_one),
+      cmocka_unit_test(test_alter__names_that_refer_to_a_column_follow_it),
+      cmocka_unit_test(test_alter__wrong_changes_are_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

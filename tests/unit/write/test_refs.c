@@ -1,0 +1,298 @@
+/* test_refs.c: branches, tags, fast-forward, rollback, cherry-pick, write-audit-publish. */
+#include "commit_world.h"
+
+static bl_status make(world *w, const char *name, bool branch, const bl_ref_options *r, bl_error *err) {
+  bl_status st = bl_ref_create(w->t, name, branch, r, NULL, err);
+  world_reopen(w);
+  return st;
+}
+
+static void make_branch(world *w, const char *name) {
+  bl_error err = BL_ERROR_INIT;
+  test_ok(make(w, name, true, NULL, &err), &err);
+}
+
+static void refuse(bl_status want, bl_status st, bl_error *err, const char *says) {
+  test_status(want, st, err);
+  test_says(err, says);
+  *err = (bl_error)BL_ERROR_INIT;
+}
+
+static void append_on(world *w, const char *ref, const char *name, int64_t rows) {
+  stage *s = world_stage_on(w, ref);
+  stage_add(s, name, rows);
+  world_commit_on(w, s, ref);
+}
+
+static void test_refs__branches_have_heads_of_their_own(void **state) {
+  (void)state;
+  world w;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  make_branch(&w, "b");
+  world_append(&w, "x", 5);
+  int64_t main_head = world_head(&w)->id, old = world_head_of(&w, "b")->id;
+  append_on(&w, "b", "c", 7);
+  world_shows_on(&w, "b", "D@15 +c:7 id=15 raw=- seq=3\nD@0 +a:10 id=0 raw=- seq=1");
+  world_shows(&w, "D@10 +x:5 id=10 raw=- seq=2\nD@0 +a:10 id=0 raw=- seq=1");
+  assert_int_equal(world_head(&w)->id, main_head);
+  assert_int_equal(world_head_of(&w, "b")->parent_id, old);
+  assert_int_equal(w.t->metadata->current_snapshot_id, main_head);
+  /* A file goes on the branch alone; one that only main has cannot. */
+  stage *s = world_stage_on(&w, "b");
+  stage_remove(s, "a");
+  world_commit_on(&w, s, "b");
+  world_shows(&w, "D@10 +x:5 id=10 raw=- seq=2\nD@0 +a:10 id=0 raw=- seq=1");
+  s = world_stage_on(&w, "main");
+  stage_remove(s, "x");
+  bl_error err = BL_ERROR_INIT;
+  bl_status st = world_try(&w, s, &(bl_write_options){.ref = "b"}, &err);
+  refuse(BL_CONFLICT, st, &err, "no longer in the history of b");
+  world_end(&w);
+}
+
+static void test_refs__tags_are_not_written_to(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  test_ok(make(&w, "t", false, &(bl_ref_options){.max_ref_age_ms = 1000}, &err), &err);
+  stage *s = world_stage(&w);
+  stage_add(s, "b", 1);
+  refuse(BL_USAGE, world_try(&w, s, &(bl_write_options){.ref = "t"}, &err), &err, "tag");
+  assert_int_equal(w.t->metadata->n_snapshots, 1);
+  assert_int_equal(world_count_files(&w, "metadata", "-m"), 1);
+  world_end(&w);
+}
+
+static void test_refs__names_and_retention_are_checked(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  refuse(BL_NOT_FOUND, make(&w, "b", true, NULL, &err), &err, "no snapshot");
+  world_append(&w, "a", 10);
+  refuse(BL_USAGE, make(&w, "", true, NULL, &err), &err, "empty");
+  refuse(BL_USAGE, make(&w, "123", true, NULL, &err), &err, "snapshot id");
+  refuse(BL_USAGE, make(&w, "id:5", true, NULL, &err), &err, "meaning");
+  refuse(BL_USAGE, make(&w, "a\nb", true, NULL, &err), &err, "control");
+  refuse(BL_USAGE, make(&w, "main", false, NULL, &err), &err, "main");
+  refuse(BL_USAGE, make(&w, "t", false, &(bl_ref_options){.min_snapshots_to_keep = 1}, &err), &err, "branches");
+  refuse(BL_USAGE, make(&w, "t", false, &(bl_ref_options){.max_ref_age_ms = -1}, &err), &err, "above 0");
+  refuse(BL_NOT_FOUND, make(&w, "t", false, &(bl_ref_options){.at = "nowhere"}, &err), &err, "nowhere");
+  world_end(&w);
+}
+
+static void test_refs__are_replaced_only_where_it_is_asked_for(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  bl_ref_options keep = {.min_snapshots_to_keep = 5, .max_snapshot_age_ms = 7};
+  test_ok(make(&w, "b", true, &keep, &err), &err);
+  world_append(&w, "c", 1);
+  refuse(BL_CONFLICT, make(&w, "b", true, NULL, &err), &err, "exists");
+  refuse(BL_USAGE, make(&w, "b", false, &(bl_ref_options){.replace = true}, &err), &err, "branch");
+  /* its retention alone, then its place alone */
+  test_ok(make(&w, "b", true, &(bl_ref_options){.replace = true, .max_ref_age_ms = 9}, &err), &err);
+  const bl_ref *r = bl_metadata_ref(w.t->metadata, BL_STR("b"));
+  assert_int_equal(r->snapshot_id, world_head(&w)->parent_id);
+  assert_true(r->has_min_snapshots && r->min_snapshots_to_keep == 5 && r->max_ref_age_ms == 9);
+  test_ok(make(&w, "b", true, &(bl_ref_options){.replace = true, .at = "main"}, &err), &err);
+  r = bl_metadata_ref(w.t->metadata, BL_STR("b"));
+  assert_int_equal(r->snapshot_id, world_head(&w)->id);
+  assert_int_equal(r->max_snapshot_age_ms, 7);
+  refuse(BL_USAGE, bl_ref_drop(w.t, "b", false, NULL, &err), &err, "branch");
+  refuse(BL_NOT_FOUND, bl_ref_drop(w.t, "x", true, NULL, &err), &err, "x");
+  refuse(BL_USAGE, bl_ref_drop(w.t, "main", true, NULL, &err), &err, "main");
+  test_ok(bl_ref_drop(w.t, "b", true, NULL, &err), &err);
+  world_reopen(&w);
+  assert_null(bl_metadata_ref(w.t->metadata, BL_STR("b")));
+  world_end(&w);
+}
+
+/* ---- moving ---- */
+
+static void test_refs__fast_forward_keeps_ids(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  make_branch(&w, "b");
+  append_on(&w, "b", "c", 5);
+  test_ok(bl_fast_forward(w.t, "main", "b", NULL, &w.result, &err), &err);
+  assert_true(w.result.committed);
+  world_reopen(&w);
+  world_shows(&w, "D@10 +c:5 id=10 raw=- seq=2\nD@0 +a:10 id=0 raw=- seq=1");
+  assert_int_equal(w.t->metadata->n_snapshot_log, 2);
+  test_ok(bl_fast_forward(w.t, "main", "b", NULL, &w.result, &err), &err);
+  assert_false(w.result.committed);
+  world_append(&w, "d", 1);
+  append_on(&w, "b", "e", 1);
+  refuse(BL_USAGE, bl_fast_forward(w.t, "main", "b", NULL, &w.result, &err), &err, "no ancestor");
+  refuse(BL_NOT_FOUND, bl_fast_forward(w.t, "x", "b", NULL, &w.result, &err), &err, "x");
+  world_end(&w);
+}
+
+static void test_refs__rollback_gives_no_id_again(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  char first[32];
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  snprintf(first, sizeof first, "%lld", (long long)world_head(&w)->id);
+  world_append(&w, "b", 10);
+  test_ok(bl_rollback(w.t, first, NULL, &w.result, &err), &err);
+  world_reopen(&w);
+  assert_int_equal(w.t->metadata->next_row_id, 20);
+  world_append(&w, "c", 2);
+  world_shows(&w, "D@20 +c:2 id=20 raw=- seq=3\nD@0 +a:10 id=0 raw=- seq=1");
+  char gone[32];
+  snprintf(gone, sizeof gone, "%lld", (long long)w.t->metadata->snapshots[1].id);
+  refuse(BL_USAGE, bl_rollback(w.t, gone, NULL, &w.result, &err), &err, "no ancestor");
+  world_end(&w);
+}
+
+static void id_of_head(world *w, const char *ref, char out[32]) {
+  snprintf(out, 32, "%lld", (long long)world_head_of(w, ref)->id);
+}
+
+static void pick(world *w, const char *snapshot) {
+  bl_error err = BL_ERROR_INIT;
+  test_ok(bl_cherry_pick(w->t, snapshot, NULL, &w->result, &err), &err);
+  world_reopen(w);
+}
+
+static void test_refs__picked_files_get_new_ids(void **state) {
+  (void)state;
+  world w;
+  char id[32];
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  make_branch(&w, "b");
+  append_on(&w, "b", "c", 5);
+  world_append(&w, "d", 1);
+  id_of_head(&w, "b", id);
+  pick(&w, id);
+  assert_true(w.result.committed);
+  world_shows(&w, "D@16 +c:5 id=16 raw=- seq=4\nD@15 +d:1 id=15 raw=- seq=3\nD@0 +a:10 id=0 raw=- seq=1");
+  world_shows_on(&w, "b", "D@10 +c:5 id=10 raw=- seq=2\nD@0 +a:10 id=0 raw=- seq=1");
+  assert_string_equal(world_summary(&w, "source-snapshot-id"), id);
+  pick(&w, id);
+  assert_true(w.result.already_applied);
+  assert_int_equal(w.t->metadata->n_snapshots, 4);
+  world_end(&w);
+}
+
+static void test_refs__a_child_of_the_head_is_moved_to(void **state) {
+  (void)state;
+  world w;
+  char id[32];
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  make_branch(&w, "b");
+  append_on(&w, "b", "c", 5);
+  id_of_head(&w, "b", id);
+  pick(&w, id);
+  assert_int_equal(world_head(&w)->id, world_head_of(&w, "b")->id);
+  world_shows(&w, "D@10 +c:5 id=10 raw=- seq=2\nD@0 +a:10 id=0 raw=- seq=1");
+  world_end(&w);
+}
+
+static void test_refs__deletes_and_updates_are_not_picked(void **state) {
+  (void)state;
+  world w;
+  char id[32];
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  make_branch(&w, "b");
+  world_append(&w, "d", 1);
+  stage *s = world_stage_on(&w, "b");
+  stage_delete(s, "a", 1);
+  world_commit_on(&w, s, "b");
+  id_of_head(&w, "b", id);
+  refuse(BL_USAGE, bl_cherry_pick(w.t, id, NULL, &w.result, &err), &err, "neither an append");
+  s = world_stage_on(&w, "b");
+  stage_add(s, "c", 3);
+  stage_remove(s, "a");
+  world_commit_on(&w, s, "b");
+  id_of_head(&w, "b", id);
+  refuse(BL_USAGE, bl_cherry_pick(w.t, id, NULL, &w.result, &err), &err, "neither an append");
+  world_end(&w);
+}
+
+static void test_refs__dynamic_overwrites_are_picked_while_their_partitions_are_the_same(void **state) {
+  (void)state;
+  world w;
+  char id[32];
+  bl_error err = BL_ERROR_INIT;
+  world_begin_on(&w, test_ctx(), 3, "p");
+  stage *s = world_stage(&w);
+  stage_add_in(s, "a", 10, 1);
+  world_commit(&w, s);
+  make_branch(&w, "b");
+  s = world_stage_on(&w, "b");
+  s->s->replaces_partitions = true;
+  stage_remove(s, "a");
+  stage_add_in(s, "c", 3, 1);
+  world_commit_on(&w, s, "b");
+  id_of_head(&w, "b", id);
+  s = world_stage(&w);
+  stage_add_in(s, "d", 1, 2);
+  world_commit(&w, s);
+  make_branch(&w, "other");
+  pick(&w, id);
+  world_shows(&w, "D@14 +c:3 id=14 raw=- seq=4\nD@13 +d:1 id=13 raw=- seq=3\nD@17 xa:10 id=0 raw=0 seq=1");
+  s = world_stage_on(&w, "other");
+  stage_add_in(s, "e", 1, 1);
+  world_commit_on(&w, s, "other");
+  bl_status st = bl_cherry_pick(w.t, id, &(bl_write_options){.ref = "other"}, &w.result, &err);
+  refuse(BL_CONFLICT, st, &err, "e.parquet");
+  world_end(&w);
+}
+
+static void test_refs__staged_snapshots_are_published_once(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  int64_t head = world_head(&w)->id;
+  stage *s = world_stage(&w);
+  stage_add(s, "b", 5);
+  test_ok(world_try(&w, s, &(bl_write_options){.wap_id = "w1"}, &err), &err);
+  assert_true(w.result.committed);
+  assert_int_equal(world_head(&w)->id, head);
+  assert_int_equal(w.t->metadata->n_snapshots, 2);
+  assert_int_equal(w.t->metadata->next_row_id, 15);
+  world_append(&w, "c", 1);
+  refuse(BL_NOT_FOUND, bl_cherry_pick(w.t, "wap:w2", NULL, &w.result, &err), &err, "w2");
+  pick(&w, "wap:w1");
+  world_shows(&w, "D@16 +b:5 id=16 raw=- seq=4\nD@15 +c:1 id=15 raw=- seq=3\nD@0 +a:10 id=0 raw=- seq=1");
+  assert_string_equal(world_summary(&w, "published-wap-id"), "w1");
+  pick(&w, "wap:w1");
+  assert_true(w.result.already_applied);
+  world_end(&w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_refs__branches_have_heads_of_their_own),
+      cmocka_unit_test(test_refs__tags_are_not_written_to),
+      cmocka_unit_test(test_refs__names_and_retention_are_checked),
+      cmocka_unit_test(test_refs__are_replaced_only_where_it_is_asked_for),
+      cmocka_unit_test(test_refs__fast_forward_keeps_ids),
+      cmocka_unit_test(test_refs__rollback_gives_no_id_again),
+      cmocka_unit_test(test_refs__picked_files_get_new_ids),
+      cmocka_unit_test(test_refs__a_child_of_the_head_is_moved_to),
+      cmocka_unit_test(test_refs__deletes_and_updates_are_not_picked),
+      cmocka_unit_test(test_refs__dynamic_overwrites_are_picked_while_their_partitions_are_the_same),
+      cmocka_unit_test(test_refs__staged_snapshots_are_published_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
