@@ -186,8 +186,7 @@ typedef struct local_output {
   bl_output out;
   bl_ctx *ctx;
   int fd;
-  bool exclusive;
-  bool unsynced;    /* a result: finish does not wait for the disk */
+  unsigned flags;   /* BL_OUT_… */
   size_t n;         /* bytes in buffer */
   const char *path; /* as given */
   const char *target;
@@ -247,17 +246,20 @@ static char *folder_of(bl_ctx *ctx, const char *path) {
   return bl_asprintf(ctx, "%.*s", (int)n, path);
 }
 
+/* 0, or why not. */
+static int sync_path(const char *folder) {
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  int code = fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno; /* these: no sync for folders here */
+  close(fd);
+  return code;
+}
+
 /* The file is published by now: where it was to be exclusive, a failure means that nobody knows whether it lasts. */
 static bl_status sync_folder(local_output *o, bl_error *err) {
-  const char *what = NULL;
-  int code = 0;
-  int fd = open(o->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) what = "cannot open the folder to sync it", code = errno;
-  else if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP) /* these: no sync for folders here */
-    what = "cannot sync the folder", code = errno;
-  if (fd >= 0) close(fd);
-  if (!what) return BL_OK;
-  return system_error(err, o->exclusive ? BL_UNKNOWN : BL_IO, what, o->folder, code);
+  int code = sync_path(o->folder);
+  if (!code) return BL_OK;
+  return system_error(err, o->flags & BL_OUT_EXCLUSIVE ? BL_UNKNOWN : BL_IO, "cannot sync the folder", o->folder, code);
 }
 
 static bl_status publish_exclusive(local_output *o, bl_error *err) {
@@ -273,7 +275,7 @@ static bl_status publish_exclusive(local_output *o, bl_error *err) {
 }
 
 static bl_status publish(local_output *o, bl_error *err) {
-  if (o->exclusive) return publish_exclusive(o, err);
+  if (o->flags & BL_OUT_EXCLUSIVE) return publish_exclusive(o, err);
   if (rename(o->temporary, o->target) != 0) {
     return io_error(err, "cannot rename the finished file", o->path, errno);
   }
@@ -285,12 +287,12 @@ static bl_status output_finish(bl_output *base, bl_error *err) {
   local_output *o = (local_output *)base;
   bl_status st;
   BL_GO(flush_buffer(o, err));
-  if (!o->unsynced && fsync(o->fd) != 0) BL_GO(io_error(err, "cannot sync", o->path, errno));
+  if (!(o->flags & BL_OUT_UNSYNCED) && fsync(o->fd) != 0) BL_GO(io_error(err, "cannot sync", o->path, errno));
   int closed = close(o->fd);
   o->fd = -1;
   if (closed != 0) BL_GO(io_error(err, "cannot close", o->path, errno));
   if (o->temporary) BL_GO(publish(o, err)); /* else a device or pipe */
-  st = o->unsynced ? BL_OK : sync_folder(o, err);
+  st = o->flags & (BL_OUT_UNSYNCED | BL_OUT_FOLDER_LATER) ? BL_OK : sync_folder(o, err);
 done:
   output_end(o);
   return st;
@@ -345,7 +347,7 @@ static bl_status open_special(local_output *o, bl_error *err) {
   return o->fd >= 0 ? BL_OK : io_error(err, "cannot open", o->path, errno);
 }
 
-static bl_status open_local(bl_io *base, const char *path, bool exclusive, bool unsynced, bl_output **out,
+static bl_status open_local(bl_io *base, const char *path, unsigned flags, bool special_too, bl_output **out,
                             bl_error *err) {
   local_io *io = (local_io *)base;
   const char *p;
@@ -355,12 +357,12 @@ static bl_status open_local(bl_io *base, const char *path, bool exclusive, bool 
   local_output *o = bl_alloc(io->ctx, sizeof *o + n + 1, 1);
   if (!o) return bl_nomem(err);
   o->out = (bl_output){.write = output_write, .finish = output_finish, .abort = output_abort};
-  o->ctx = io->ctx, o->fd = -1, o->exclusive = exclusive, o->unsynced = unsynced, o->n = 0, o->folder = NULL,
+  o->ctx = io->ctx, o->fd = -1, o->flags = flags, o->n = 0, o->folder = NULL,
   o->temporary = NULL;
   memcpy(o->text, path, n + 1);
   o->path = o->text;
   o->target = o->text + (p - path);
-  bool special = unsynced && is_special(o->target);
+  bool special = special_too && is_special(o->target);
   bl_status st = special ? open_special(o, err) : make_folders(o->text + (p - path), err);
   if (st == BL_OK && !special) st = open_temporary(o, err);
   if (st != BL_OK) {
@@ -371,12 +373,24 @@ static bl_status open_local(bl_io *base, const char *path, bool exclusive, bool 
   return BL_OK;
 }
 
-static bl_status local_open_output(bl_io *base, const char *path, bool exclusive, bl_output **out, bl_error *err) {
-  return open_local(base, path, exclusive, false, out, err);
+static bl_status local_open_output_with(bl_io *base, const char *path, unsigned flags, bl_output **out, bl_error *err) {
+  return open_local(base, path, flags, false, out, err);
 }
 
 static bl_status local_open_result(bl_io *base, const char *path, bl_output **out, bl_error *err) {
-  return open_local(base, path, false, true, out, err);
+  return open_local(base, path, BL_OUT_UNSYNCED, true, out, err);
+}
+
+static bl_status local_open_output(bl_io *io, const char *path, bool exclusive, bl_output **out, bl_error *err) {
+  return local_open_output_with(io, path, exclusive ? BL_OUT_EXCLUSIVE : 0, out, err);
+}
+
+static bl_status local_sync_folder(bl_io *base, const char *folder, bl_error *err) {
+  (void)base;
+  const char *p;
+  BL_TRY(local_path(folder, &p, err));
+  int code = sync_path(p);
+  return code ? io_error(err, "cannot sync the folder", folder, code) : BL_OK;
 }
 
 static bl_status local_remove(bl_io *base, const char *path, bl_error *err) {
@@ -469,6 +483,8 @@ bl_status bl_io_local_new(bl_ctx *ctx, bl_io **out, bl_error *err) {
                           .open_result = local_open_result,
                           .remove = local_remove,
                           .lock = local_lock_path,
+                          .open_output_with = local_open_output_with,
+                          .sync_folder = local_sync_folder,
                           .free = local_free},
                    .ctx = ctx};
   *out = &io->io;

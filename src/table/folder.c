@@ -30,13 +30,13 @@ static bl_status check_newest(bl_ctx *ctx, bl_io *io, const char *folder, int64_
   return st;
 }
 
-/* 4. A hint that cannot be written is no failure of the commit. */
+/* 4. A hint that cannot be written is no failure of the commit, and one that a power cut spoils is passed over. */
 static void write_hint(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version) {
   bl_error why = BL_ERROR_INIT;
   char text[32];
   char *path = join(ctx, folder, "version-hint.text");
   int n = snprintf(text, sizeof text, "%lld", (long long)version);
-  if (!path || bl_io_write_all(io, path, text, (size_t)n, false, &why) != BL_OK)
+  if (!path || bl_io_write_with(io, path, text, (size_t)n, BL_OUT_UNSYNCED, &why) != BL_OK)
     bl_warn(ctx, "version-hint.text was not rewritten: %s", path ? why.message : "out of memory");
   bl_free(ctx, path);
 }

@@ -12,4 +12,10 @@ bl_status bl_io_read_all(bl_io *io, const char *path, int64_t max, bl_buf *out, 
 bl_status bl_io_write_all(bl_io *io, const char *path, const void *p, size_t n, bool exclusive,
                           bl_error *err) BL_CHECKED;
 
+/* The same with BL_OUT_… flags, as far as the I/O knows them. */
+bl_status bl_io_write_with(bl_io *io, const char *path, const void *p, size_t n, unsigned flags,
+                           bl_error *err) BL_CHECKED;
+/* What was written with BL_OUT_FOLDER_LATER in this folder lasts from now on. */
+bl_status bl_io_sync_folder(bl_io *io, const char *folder, bl_error *err) BL_CHECKED;
+
 #endif

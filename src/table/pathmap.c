@@ -145,6 +145,25 @@ static bl_status map_open_output(bl_io *base, const char *path, bool exclusive, 
   return st;
 }
 
+static bl_status map_open_output_with(bl_io *base, const char *path, unsigned flags, bl_output **out, bl_error *err) {
+  pathmap_io *io = (pathmap_io *)base;
+  char *real;
+  *out = NULL;
+  BL_TRY(mapped(io, path, &real, err));
+  bl_status st = explain(io->below->open_output_with(io->below, real, flags, out, err), path, real, err);
+  bl_free(io->ctx, real);
+  return st;
+}
+
+static bl_status map_sync_folder(bl_io *base, const char *folder, bl_error *err) {
+  pathmap_io *io = (pathmap_io *)base;
+  char *real;
+  BL_TRY(mapped(io, folder, &real, err));
+  bl_status st = explain(io->below->sync_folder(io->below, real, err), folder, real, err);
+  bl_free(io->ctx, real);
+  return st;
+}
+
 static bl_status map_remove(bl_io *base, const char *path, bl_error *err) {
   pathmap_io *io = (pathmap_io *)base;
   char *real;
@@ -206,6 +225,8 @@ bl_status bl_io_pathmap_new(bl_ctx *ctx, bl_io *below, bool owned, const bl_path
                    .open_output = below->open_output ? map_open_output : NULL,
                    .remove = below->remove ? map_remove : NULL,
                    .lock = below->lock ? map_lock : NULL,
+                   .open_output_with = below->open_output_with ? map_open_output_with : NULL,
+                   .sync_folder = below->sync_folder ? map_sync_folder : NULL,
                    .free = map_free};
   io->ctx = ctx, io->below = below;
   bl_status st = BL_OK;

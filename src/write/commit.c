@@ -8,7 +8,6 @@
  * 4. Ids of rows are given in the attempt, from its base's next-row-id (W3). */
 #include "write/commit.h"
 
-#include "table/io.h"
 #include "write/attempt.h"
 #include "write/metadata_edit.h"
 #include "write/pointer.h"
@@ -180,8 +179,7 @@ static bl_status write_list(bl_attempt *at, const bl_manifest_file *list, size_t
   if (!path.p) BL_GO(bl_nomem(err));
   at->snapshot.manifest_list = path;
   BL_GO(bl_manifest_list_write(c->ctx, md, &at->snapshot, list, n, &bytes, err));
-  BL_GO(bl_committing_note(c, path, err));
-  st = bl_io_write_all(at->base->io, path.p, bytes.p, bytes.n, false, err);
+  st = bl_committing_write(at, path, &bytes, err);
 done:
   bl_buf_free(&bytes);
   return st;
@@ -297,6 +295,7 @@ static bl_status try_once(bl_attempt *at, const bl_write_options *o, bool *movin
   BL_TRY(assign_ids(at, list, n, err));
   BL_TRY(write_list(at, list, n, err));
   BL_TRY(edit_document(at, o, &e, err));
+  BL_TRY(bl_committing_sync(at, err));
   return finish_and_move(at->base, &e, moving, err);
 }
 

@@ -1,5 +1,4 @@
 /* manifest_make.c: manifests that a commit writes: bytes, counts and partition summaries. */
-#include "table/io.h"
 #include "write/attempt.h"
 
 enum { MOST_ENTRIES = 10000 };
@@ -116,9 +115,8 @@ static bl_status write_file(bl_attempt *at, bl_made *m, bl_error *err) {
   if (!m->file.path.p) BL_GO(bl_nomem(err));
   BL_GO(bl_manifest_write(c->ctx, md, m->file.spec_id, md->current_schema_id, m->file.content, m->entries, m->n, &bytes,
                           err));
-  BL_GO(bl_committing_note(c, m->file.path, err));
   m->file.length = (int64_t)bytes.n;
-  st = bl_io_write_all(at->base->io, m->file.path.p, bytes.p, bytes.n, false, err);
+  st = bl_committing_write(at, m->file.path, &bytes, err);
 done:
   bl_buf_free(&bytes);
   return st;

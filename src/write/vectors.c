@@ -8,7 +8,6 @@
  */
 #include "scan/deletes.h"
 #include "scan/typed_specs.h"
-#include "table/io.h"
 #include "write/attempt.h"
 
 /* One delete manifest of the base, read. */
@@ -214,8 +213,7 @@ static bl_status write_puffin(deleting *d, bl_vectors *v, bl_error *err) {
   bl_str path = folder.p ? bl_arena_printf(c->arena, "%s/%s-deletes.puffin", folder.p, uuid.s) : BL_STR_NONE;
   if (!path.p) BL_GO(bl_nomem(err));
   BL_GO(fill_puffin(d, v, path, &bytes, err));
-  BL_GO(bl_committing_note(c, path, err));
-  BL_GO(bl_io_write_all(d->at->base->io, path.p, bytes.p, bytes.n, false, err));
+  BL_GO(bl_committing_write(d->at, path, &bytes, err));
   st = bl_made_added(d->at, BL_MANIFEST_DELETES, v->entries, v->n, &v->made, &v->n_made, err);
 done:
   bl_buf_free(&bytes);

@@ -96,18 +96,28 @@ static void output_abort(bl_output *base) {
   free(o);
 }
 
-static bl_status fault_create(bl_io *base, const char *path, bool exclusive, bl_output **out, bl_error *err) {
+static bl_status fault_create_with(bl_io *base, const char *path, unsigned flags, bl_output **out, bl_error *err) {
   fault_io *f = (fault_io *)base;
   bl_output *below;
   *out = NULL;
   bl_status st = ask(f, "create", path, err);
-  if (st == BL_OK) st = f->below->open_output(f->below, path, exclusive, &below, err);
+  if (st == BL_OK) st = f->below->open_output_with(f->below, path, flags, &below, err);
   if (st != BL_OK) return st;
   fault_output *o = malloc(sizeof *o + strlen(path) + 1);
   *o = (fault_output){.out = {output_write, output_finish, output_abort}, .f = f, .below = below};
   strcpy(o->path, path);
   *out = &o->out;
   return BL_OK;
+}
+
+static bl_status fault_create(bl_io *io, const char *path, bool exclusive, bl_output **out, bl_error *err) {
+  return fault_create_with(io, path, exclusive ? BL_OUT_EXCLUSIVE : 0, out, err);
+}
+
+static bl_status fault_sync(bl_io *base, const char *folder, bl_error *err) {
+  fault_io *f = (fault_io *)base;
+  bl_status st = ask(f, "sync", folder, err);
+  return st == BL_OK ? f->below->sync_folder(f->below, folder, err) : st;
 }
 
 static bl_status fault_remove(bl_io *base, const char *path, bl_error *err) {
@@ -137,6 +147,8 @@ bl_io *fault_io_new(fault_io *f, bl_io *below) {
                          .open_output = fault_create,
                          .remove = fault_remove,
                          .lock = below->lock ? fault_lock : NULL,
+                         .open_output_with = fault_create_with,
+                         .sync_folder = fault_sync,
                          .free = fault_free},
                   .below = below};
   return &f->io;
