@@ -59,6 +59,11 @@ typedef struct bl_create_options {
 BL_API bl_status bl_table_create(bl_ctx *ctx, const char *table, const bl_table_options *to, const bl_create_options *o,
                                  bl_error *err) BL_CHECKED;
 
+/* The schema of a sample file (Parquet, Arrow, Avro, ORC; NDJSON and CSV by their first rows) as Iceberg JSON, for
+ * bl_create_options.schema; freed by bl_text_free. o->drivers must be set. */
+BL_API bl_status bl_schema_like(bl_ctx *ctx, const char *path, const bl_table_options *o, char **schema,
+                                bl_error *err) BL_CHECKED;
+
 /* ---- rows ---- Input columns go by name (_row_id and the like are refused, W13); casts are safe: a value that does
  * not fit is BL_USAGE naming row and column. The stream is consumed and released. t stays the version it was: open it
  * again to see the result. */

@@ -3,15 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bergline/scan.h"
 #include "writes.h"
 
 typedef struct create_values {
-  const char *schema, *partition, *sort, *version, *location;
+  const char *schema, *like, *partition, *sort, *version, *location;
   cli_list properties;
 } create_values;
 
 static const cli_option options[] = {
     {"--schema", 0, CLI_VALUE, "SCHEMA", "the columns, as text or in a file (JSON)", offsetof(create_values, schema)},
+    {"--like", 0, CLI_VALUE, "FILE", "the columns of a sample file: Parquet, Arrow, Avro, ORC, NDJSON, CSV",
+     offsetof(create_values, like)},
     {"--partition", 0, CLI_VALUE, "FIELDS", "'bucket(16, a), day(ts)'; without it the table is unpartitioned",
      offsetof(create_values, partition)},
     {"--sort", 0, CLI_VALUE, "FIELDS", "'a desc nulls last, b': the order that rows are written in",
@@ -49,7 +52,8 @@ static bl_status fill(cli *c, const create_values *v, bl_create_options *o) {
                            .properties = v->properties.items,
                            .n_properties = v->properties.n,
                            .dry_run = c->common.dry_run};
-  if (!v->schema) return bl_fail(&c->err, BL_USAGE, "wrong usage: create: --schema is missing");
+  if (!v->schema == !v->like)
+    return bl_fail(&c->err, BL_USAGE, "wrong usage: create: either --schema or --like is expected");
   if (v->version) {
     bl_status st = cli_number(c, "--format-version", v->version, &version);
     if (st != BL_OK) return st;
@@ -65,20 +69,25 @@ static bl_status create(cli *c, const void *values) {
   bl_create_options o;
   bl_table_options to;
   bl_status st = fill(c, v, &o);
-  char *text = st == BL_OK ? read_text(v->schema) : NULL;
+  char *text = st == BL_OK && v->schema ? read_text(v->schema) : NULL, *like = NULL;
   if (text) o.schema = text;
   if (st == BL_OK) st = cli_table_options(c, &to);
+  if (st == BL_OK && v->like) {
+    st = bl_schema_like(c->ctx, v->like, &to, &like, &c->err);
+    o.schema = like;
+  }
   if (st == BL_OK) st = bl_table_create(c->ctx, c->args[0], &to, &o, &c->err);
   if (st == BL_OK) st = cli_metadata_result(c, c->args[0], "table created");
+  bl_text_free(c->ctx, like);
   free(text);
   return st;
 }
 
 const cli_command cli_create = {
     .name = "create",
-    .synopsis =
-        "TABLE --schema FILE|'a long not null, b string' [--partition FIELDS] [--sort FIELDS] [--property K=V]… "
-        "[--format-version N] [--dry-run]",
+    .synopsis = "TABLE --schema FILE|'a long not null, b string' | --like FILE [--partition FIELDS] [--sort FIELDS] "
+                "[--property K=V]… "
+                "[--format-version N] [--dry-run]",
     .about = "a new, empty table",
     .formats = "text|json",
     .text =

@@ -7,6 +7,7 @@
 #include "table/catalog.h"
 #include "table/folder.h"
 #include "table/table.h"
+#include "write/arrow_types.h"
 #include "write/paths.h"
 #include "write/pointer.h"
 #include "write/properties.h"
@@ -44,7 +45,7 @@ static bl_status schema_of_json(creating *c) {
 static bl_status read_schema(creating *c) {
   const bl_create_options *o = c->o;
   if (!o->schema && !o->arrow) return bl_fail(c->err, BL_USAGE, "no schema is given for the new table");
-  if (!o->schema) return bl_fail(c->err, BL_UNSUPPORTED, "tables from Arrow schemas: not supported yet");
+  if (!o->schema) return bl_schema_of_arrow(c->a, o->arrow, &c->schema, c->err);
   return is_json(o->schema) ? schema_of_json(c) : bl_schema_text(c->a, bl_str_of(o->schema), &c->schema, c->err);
 }
 
