@@ -273,7 +273,7 @@ static bl_status choose_name(sqlite_catalog *c, const char *wanted, bool create,
   if (!wanted && names.n > 1)
     st = bl_fail(err, BL_USAGE, "several catalogs in %s: name one of them (--catalog): %.300s", c->path, text);
   else if (!wanted && names.n == 0) st = bl_fail(err, BL_NOT_FOUND, "no catalog in %s: its tables are empty", c->path);
-  else if (wanted && !names.has_wanted && !create)
+  else if (wanted && !names.has_wanted && !create && names.n > 0) /* a store without names is any catalog's */
     st = bl_fail(err, BL_NOT_FOUND, "no such catalog: %s: %s holds %.300s", wanted, c->path, *text ? text : "none");
   if (st != BL_OK) goto done;
   c->catalog = wanted ? bl_strdup(c->ctx, wanted) : names.last;

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""test_tables.py BERGLINE ROOT: tables made, changed in their metadata, moved and dropped by the program."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+TABLES = os.path.join(ROOT, 'tests', 'fixtures', 'tables')
+
+
+class Tables(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.table = self.path('t')
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def try_run(self, *args):
+        env = {k: v for k, v in os.environ.items() if k not in ('BERGLINE_CONFIG', 'PYICEBERG_HOME')}
+        return subprocess.run([PROGRAM, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                              env={**env, 'HOME': self.folder.name})
+
+    def run_ok(self, *args):
+        p = self.try_run(*args)
+        self.assertEqual(p.returncode, 0, '%s: %s' % (args, p.stderr))
+        return p.stdout
+
+    def result(self, *args):
+        return json.loads(self.run_ok(*args, '--format', 'json'))
+
+    def refuse(self, status, says, *args):
+        p = self.try_run(*args)
+        self.assertEqual((p.returncode, p.stdout), (status, ''), p.stderr)
+        self.assertIn(says, p.stderr)
+        self.assertTrue(p.stderr.startswith('bergline: error: '), p.stderr)
+
+    def rows_file(self, *rows):
+        path = self.path('rows%d.ndjson' % len(os.listdir(self.folder.name)))
+        with open(path, 'w') as f:
+            f.writelines(json.dumps(r) + '\n' for r in rows)
+        return path
+
+    def rows(self, *args):
+        lines = self.run_ok('scan', *args, '--lineage', '--format', 'ndjson').splitlines()
+        return {r['id']: r['_row_id'] for r in map(json.loads, lines)}
+
+    def create(self, *more):
+        self.run_ok('create', self.table, '--schema', 'id long not null, v string', *more)
+
+    def append(self, *ids, more=()):
+        return self.result('append', self.table, self.rows_file(*({'id': i, 'v': 'x'} for i in ids)), *more)
+
+    def info(self, *args):
+        return self.result('inspect', *(args or (self.table,)), 'info')
+
+    # ---- tables ----
+
+    def test_a_new_table_is_empty_and_version_3(self):
+        self.create('--partition', 'bucket(4, id)', '--sort', 'v desc', '--property', 'a=b')
+        info = self.info()
+        self.assertEqual((info['format_version'], info['next_row_id'], info['current_snapshot_id']), (3, 0, None))
+        self.assertEqual(self.rows(self.table), {})
+        properties = self.result('inspect', self.table, 'properties')
+        self.assertEqual(properties['a'], 'b')
+        for kind in ('delete', 'update', 'merge'):
+            self.assertEqual(properties['write.%s.mode' % kind], 'merge-on-read')
+        self.refuse(5, 'there is a table already', 'create', self.table, '--schema', 'id long')
+
+    def test_a_schema_comes_from_a_file_or_a_sample(self):
+        with open(self.path('s.json'), 'w') as f:
+            json.dump(self.result('inspect', os.path.join(TABLES, 'types', 'table'), 'schema'), f)
+        self.run_ok('create', self.path('a'), '--schema', self.path('s.json'))
+        self.run_ok('create', self.path('b'), '--like', self.rows_file({'id': 1, 'at': '2026-01-31', 's': {'x': [1.5]}}))
+        a, b = (self.result('inspect', self.path(n), 'schema') for n in 'ab')
+        self.assertEqual(len(a['fields']), 24)
+        self.assertEqual([f['name'] for f in b['fields']], ['id', 'at', 's'])
+        self.assertEqual(b['fields'][1]['type'], 'date')
+
+    def test_wrong_words_are_named_and_nothing_is_made(self):
+        self.refuse(2, "byte 3", 'create', self.table, '--schema', 'id lang')
+        self.refuse(2, '--schema or --like', 'create', self.table)
+        self.refuse(2, '1, 2 or 3', 'create', self.table, '--schema', 'id long', '--format-version', '4')
+        self.refuse(2, 'no catalog is named', 'create', 'db.t', '--schema', 'id long')
+        self.refuse(2, 'there is no column', 'create', self.table, '--schema', 'id long', '--partition', 'day(x)')
+        self.assertFalse(os.path.exists(self.table))
+
+    def test_a_dry_run_changes_nothing(self):
+        self.run_ok('create', self.table, '--schema', 'id long', '--dry-run')
+        self.assertFalse(os.path.exists(self.table))
+        self.create()
+        self.append(1, 2)
+        self.run_ok('branch', self.table, 'create', 'b')
+        before = sorted(os.listdir(os.path.join(self.table, 'metadata')))
+        for words in (['set', 'a=b'], ['unset', 'write.update.mode'], ['branch', 'create', 'c'], ['branch', 'drop', 'b'],
+                      ['tag', 'create', 'd'], ['alter', 'add', 'n', 'int'], ['rollback', 'b'],
+                      ['fast-forward', 'b', 'main'], ['relocate', '--to', '/else/where']):
+            self.run_ok(words[0], self.table, *words[1:], '--dry-run')
+        self.assertEqual(sorted(os.listdir(os.path.join(self.table, 'metadata'))), before)
+        self.refuse(2, 'reserved', 'alter', self.table, 'add', '_row_id', 'long', '--dry-run')
+
+    def test_properties_are_set_and_unset(self):
+        self.create()
+        self.run_ok('set', self.table, 'a=1', 'b=x=y')
+        self.assertEqual(self.result('inspect', self.table, 'properties')['b'], 'x=y')
+        done = self.result('unset', self.table, 'a', 'b')
+        self.assertTrue(done['metadata_location'].endswith('v3.metadata.json'))
+        self.assertNotIn('a', self.result('inspect', self.table, 'properties'))
+        self.run_ok('unset', self.table, 'a')
+        self.assertFalse(os.path.exists(os.path.join(self.table, 'metadata', 'v4.metadata.json')))
+        self.refuse(2, 'KEY=VALUE', 'set', self.table, 'a')
+        self.refuse(2, 'format-version', 'set', self.table, 'format-version=2')
+        self.refuse(2, 'keeps its metadata', 'set', self.table, 'write.metadata.path=/x')
+
+    # ---- summaries and batches ----
+
+    def test_a_batch_is_applied_once_on_each_branch(self):
+        self.create()
+        first = self.append(1, more=('--batch-id', 'b1', '--summary', 'who=me'))
+        self.assertTrue(first['committed'])
+        again = self.append(1, more=('--batch-id', 'b1'))
+        self.assertEqual((again['committed'], again['already_applied']), (False, True))
+        self.assertEqual(len(self.rows(self.table)), 1)
+        summary = self.result('inspect', self.table, 'snapshots')[0]['summary']
+        self.assertEqual((summary['who'], summary['bergline.batch-id'], summary['engine-name']), ('me', 'b1', 'bergline'))
+        self.refuse(2, 'sets total-records itself', 'append', self.table, self.rows_file({'id': 1}), '--summary',
+                    'total-records=1')
+
+    # ---- branches ----
+
+    def test_branches_and_tags(self):
+        self.create()
+        self.append(1, 2)
+        self.run_ok('branch', self.table, 'create', 'audit', '--keep', '5', '--max-snapshot-age', '7d')
+        self.append(3, more=('--ref', 'audit'))
+        self.append(4)
+        self.assertEqual(self.rows(self.table), {1: 0, 2: 1, 4: 3})
+        self.assertEqual(self.rows(self.table, '--at', 'audit'), {1: 0, 2: 1, 3: 2})
+        self.run_ok('tag', self.table, 'create', 'then', '--at', 'audit', '--max-ref-age', '12h')
+        self.assertEqual([r['name'] for r in self.result('branch', self.table, 'list')], ['main', 'audit'])
+        self.assertEqual(self.result('tag', self.table, 'list')[0]['max_ref_age_ms'], 12 * 3600 * 1000)
+        self.assertEqual(self.result('branch', self.table, 'list')[1]['max_snapshot_age_ms'], 7 * 86400 * 1000)
+        self.refuse(2, 'tag', 'append', self.table, self.rows_file({'id': 9}), '--ref', 'then')
+        self.refuse(8, 'no such branch', 'append', self.table, self.rows_file({'id': 9}), '--ref', 'nowhere')
+        self.refuse(2, 'no ancestor', 'fast-forward', self.table, 'main', 'audit')
+        self.refuse(2, '--yes', 'tag', self.table, 'drop', 'then')
+        self.run_ok('tag', self.table, 'drop', 'then', '--yes')
+        self.refuse(8, 'then', 'tag', self.table, 'drop', 'then', '--yes')
+        self.refuse(2, 'a time is expected', 'tag', self.table, 'create', 'x', '--max-ref-age', '12y')
+        self.refuse(2, 'create NAME', 'branch', self.table, 'make', 'x')
+
+    def test_rollback_cherry_pick_and_publishing(self):
+        self.create()
+        self.append(1, 2)
+        self.run_ok('tag', self.table, 'create', 'first')
+        self.append(3)
+        self.refuse(2, '--yes', 'rollback', self.table, 'first')
+        self.run_ok('rollback', self.table, 'first', '--yes')
+        self.append(4)
+        self.assertEqual(self.rows(self.table), {1: 0, 2: 1, 4: 3})
+        staged = self.append(5, more=('--wap-id', 'w'))
+        self.assertEqual(self.rows(self.table), {1: 0, 2: 1, 4: 3})
+        self.append(6)
+        p = self.try_run('cherry-pick', self.table, 'wap:w')
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertIn('bergline: warning: the rows of snapshot %d get new row ids' % staged['snapshot_id'], p.stderr)
+        self.assertEqual(self.rows(self.table), {1: 0, 2: 1, 4: 3, 6: 5, 5: 6})
+        self.assertIn('already', self.result('cherry-pick', self.table, 'wap:w')['done'])
+        self.run_ok('delete', self.table, '--where', 'id = 1', '--ref', 'main', '--yes', '--wap-id', 'd')
+        self.append(7)
+        self.refuse(2, 'exist twice', 'cherry-pick', self.table, 'wap:d')
+
+    # ---- history ----
+
+    def test_tombstones_are_still_in_the_changes_after_an_append(self):
+        self.create()
+        self.append(1, 2)
+        first = self.info()['current_snapshot_id']
+        self.run_ok('delete', self.table, '--where', 'id > 0', '--yes')
+        self.append(3)
+        lines = self.run_ok('changes', self.table, '--from', 'id:%d' % first, '--format', 'ndjson').splitlines()
+        got = sorted((r['_change_type'], r['id'], r['_row_id']) for r in map(json.loads, lines))
+        self.assertEqual(got, [('DELETE', 1, 0), ('DELETE', 2, 1), ('INSERT', 3, 2)])
+
+    # ---- schemas ----
+
+    def test_rows_keep_values_and_ids_while_columns_change(self):
+        self.create()
+        self.append(1, 2)
+        self.run_ok('alter', self.table, 'add', 'n', 'int', 'default', '7', 'first')
+        self.run_ok('alter', self.table, 'rename', 'v', 'w')
+        self.run_ok('alter', self.table, 'type', 'n', 'long')
+        self.run_ok('alter', self.table, 'partition', 'add', 'bucket(2, id)')
+        self.run_ok('append', self.table, self.rows_file({'id': 3, 'n': 3000000000, 'w': None}))
+        lines = [json.loads(s) for s in self.run_ok('scan', self.table, '--lineage', '--format', 'ndjson').splitlines()]
+        self.assertEqual(sorted((r['id'], r['n'], r['w'], r['_row_id']) for r in lines),
+                         [(1, 7, 'x', 0), (2, 7, 'x', 1), (3, 3000000000, None, 2)])
+        self.refuse(2, 'add NAME TYPE', 'alter', self.table, 'add', 'x')
+
+    # ---- places ----
+
+    def test_a_table_that_moved_for_good_says_so(self):
+        self.create()
+        self.append(1, 2, 3)
+        self.run_ok('delete', self.table, '--where', 'id = 2', '--yes')
+        moved = self.path('moved')
+        shutil.move(self.table, moved)
+        self.assertEqual(self.rows(moved), {1: 0, 3: 2})
+        self.run_ok('relocate', moved, '--to', moved)
+        self.assertEqual(self.info(moved)['location'], moved)
+        self.assertEqual(self.rows(moved), {1: 0, 3: 2})
+        self.refuse(2, 'absolute', 'relocate', moved, '--to', 'somewhere')
+
+    # ---- catalogs ----
+
+    def test_names_in_a_catalog(self):
+        where = ('--uri', 'sqlite:///' + self.path('c.db'), '--warehouse', self.path('wh'))
+        self.refuse(8, 'c.db', 'catalog', 'namespaces', *where)
+        self.run_ok('catalog', 'create-namespace', 'db', '--property', 'owner=me', *where)
+        self.run_ok('create', 'db.t', '--schema', 'id long', *where)
+        self.run_ok('append', 'db.t', self.rows_file({'id': 1}), *where)
+        self.assertEqual(self.rows('db.t', *where), {1: 0})
+        self.assertEqual(self.result('catalog', 'tables', *where), [{'namespace': 'db', 'name': 't'}])
+        self.assertEqual(self.result('catalog', 'properties', 'db', *where), [{'key': 'owner', 'value': 'me'}])
+        self.run_ok('catalog', 'set-namespace', 'db', '--unset', 'owner', '--property', 'a=b', *where)
+        self.assertEqual(self.run_ok('catalog', 'properties', 'db', '--format', 'text', *where), 'a=b\n')
+        self.run_ok('catalog', 'rename', 'db.t', 'db.u', *where)
+        location = self.info('db.u', *where)['metadata_location']
+        self.run_ok('catalog', 'drop', 'db.u', '--yes', *where)
+        self.run_ok('catalog', 'register', 'db.v', location, *where)
+        self.assertEqual(self.rows('db.v', *where), {1: 0})
+        self.refuse(2, '--catalog', 'append', self.path('wh/db/t'), self.rows_file({'id': 2}))
+        self.refuse(2, '--yes', 'catalog', 'drop', 'db.v', '--purge', *where)
+        self.run_ok('catalog', 'drop', 'db.v', '--purge', '--yes', *where)
+        self.assertFalse(os.path.exists(self.path('wh/db/t')))
+        self.run_ok('catalog', 'drop-namespace', 'db', '--yes', *where)
+        self.assertEqual(self.result('catalog', 'namespaces', *where, '--catalog', 'mine'), [])
+        self.refuse(2, 'no such action', 'catalog', 'eat', *where)
+        self.refuse(2, 'no catalog is named', 'catalog', 'tables')
+
+    def test_names_in_a_warehouse_folder(self):
+        where = ('--warehouse', self.path('wh'))
+        self.run_ok('catalog', 'create-namespace', 'a.b', *where)
+        self.run_ok('create', 'a.b.t', '--schema', 'id long', *where)
+        self.run_ok('append', 'a.b.t', self.rows_file({'id': 1}), *where)
+        self.assertEqual(self.rows(self.path('wh/a/b/t')), {1: 0})
+        self.refuse(7, 'purge', 'catalog', 'drop', 'a.b.t', '--yes', *where)
+        self.run_ok('catalog', 'drop', 'a.b.t', '--yes', '--purge', *where)
+        self.assertEqual(self.run_ok('catalog', 'namespaces', '--format', 'text', *where), 'a\na.b\n')
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
