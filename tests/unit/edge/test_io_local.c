@@ -1,5 +1,7 @@
 /* test_io_local.c: files of this machine. */
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "edge/io_local.h"
@@ -329,6 +331,88 @@ static void test_io_local__a_file_above_the_limit_is_not_read(void **state) {
   teardown(&f);
 }
 
+/* ---- locks ---- */
+
+static void test_io_local__a_lock_keeps_others_off_and_leaves_no_file(void **state) {
+  (void)state;
+  fixture f;
+  bl_io_lock *one, *two;
+  setup(&f);
+  char *path = test_join(f.dir, "sub/lock");
+  test_ok(f.io->lock(f.io, path, 0, &one, &f.err), &f.err);
+  test_status(BL_CONFLICT, f.io->lock(f.io, path, 4, &two, &f.err), &f.err);
+  test_says(&f.err, "4 ms");
+  assert_null(two);
+  one->unlock(one);
+  assert_int_not_equal(access(path, F_OK), 0);
+  f.err = (bl_error)BL_ERROR_INIT;
+  test_ok(f.io->lock(f.io, path, 0, &two, &f.err), &f.err);
+  two->unlock(two);
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__a_holder_that_dies_lets_go(void **state) {
+  (void)state;
+  fixture f;
+  bl_io_lock *l;
+  int status;
+  setup(&f);
+  char *path = test_join(f.dir, "lock");
+  pid_t child = fork();
+  if (child == 0) {
+    bl_status st = f.io->lock(f.io, path, 0, &l, NULL);
+    if (st == BL_OK) raise(SIGKILL);
+    _exit(1);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+  assert_int_equal(access(path, F_OK), 0);
+  test_ok(f.io->lock(f.io, path, 0, &l, &f.err), &f.err);
+  l->unlock(l);
+  free(path);
+  teardown(&f);
+}
+
+/* ---- less syncing ---- */
+
+static void test_io_local__folders_may_be_synced_later(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  char *path = test_join(f.dir, "a/file"), *folder = test_join(f.dir, "a"), *none = test_join(f.dir, "none");
+  static const unsigned flags[] = {BL_OUT_FOLDER_LATER, BL_OUT_UNSYNCED, 0, BL_OUT_EXCLUSIVE | BL_OUT_FOLDER_LATER};
+  for (size_t i = 0; i < BL_LEN(flags); i++) {
+    char text[2] = {(char)('a' + i), 0};
+    if (flags[i] & BL_OUT_EXCLUSIVE) test_ok(f.io->remove(f.io, path, &f.err), &f.err);
+    test_ok(bl_io_write_with(f.io, path, text, 1, flags[i], &f.err), &f.err);
+    assert_holds(&f, path, text);
+  }
+  test_ok(bl_io_sync_folder(f.io, folder, &f.err), &f.err);
+  test_status(BL_IO, bl_io_sync_folder(f.io, none, &f.err), &f.err);
+  assert_int_equal(count_children(&f, folder), 1);
+  free(path);
+  free(folder);
+  free(none);
+  teardown(&f);
+}
+
+static void test_io_local__empty_folders_are_removed(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  char *path = test_join(f.dir, "a/file"), *folder = test_join(f.dir, "a");
+  write_text(&f, path, "x");
+  test_status(BL_IO, f.io->remove(f.io, folder, &f.err), &f.err);
+  f.err = (bl_error)BL_ERROR_INIT;
+  test_ok(f.io->remove(f.io, path, &f.err), &f.err);
+  test_ok(f.io->remove(f.io, folder, &f.err), &f.err);
+  assert_int_not_equal(access(folder, F_OK), 0);
+  free(path);
+  free(folder);
+  teardown(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_io_local__names_are_opaque_in_every_form),
@@ -345,6 +429,10 @@ int main(void) {
       cmocka_unit_test(test_io_local__a_file_in_the_way_of_a_folder_is_an_io_error),
       cmocka_unit_test(test_io_local__survives_each_failing_allocation),
       cmocka_unit_test(test_io_local__a_file_above_the_limit_is_not_read),
+      cmocka_unit_test(test_io_local__a_lock_keeps_others_off_and_leaves_no_file),
+      cmocka_unit_test(test_io_local__a_holder_that_dies_lets_go),
+      cmocka_unit_test(test_io_local__folders_may_be_synced_later),
+      cmocka_unit_test(test_io_local__empty_folders_are_removed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,31 @@ static void test_merge__counts_from_zero_the_numbers_of_old_files(void **state) 
   world_end(&w);
 }
 
+static bl_status to_version_2(void *user, bl_edit *e, bl_error *err) {
+  (void)user;
+  BL_TRY(bl_edit_set(e, "format-version", bl_json_new_i64(e->a, 2), err));
+  return bl_edit_set(e, "last-sequence-number", bl_json_new_i64(e->a, 0), err);
+}
+
+static void test_merge__the_number_0_is_a_number(void **state) {
+  (void)state;
+  world w;
+  bl_arena *a;
+  bl_manifest_file *ms;
+  size_t n;
+  begin(&w, 1, "1");
+  world_append(&w, "a", 3);
+  test_ok(bl_commit_metadata(w.t, to_version_2, NULL, NULL, &w.err), &w.err);
+  world_append(&w, "b", 3);
+  world_shows(&w, "D@- +b:3 id=- raw=- seq=1 =a:3 id=- raw=- seq=0");
+  test_ok(bl_arena_new(w.ctx, &a, &w.err), &w.err);
+  test_ok(bl_table_manifests(w.t, world_head(&w), a, &ms, &n, &w.err), &w.err);
+  assert_int_equal(ms[0].sequence_number, 1);
+  assert_int_equal(ms[0].min_sequence_number, 0);
+  bl_arena_free(a);
+  world_end(&w);
+}
+
 static void test_merge__deletes_are_merged_among_themselves(void **state) {
   (void)state;
   world w;
@@ -169,6 +194,7 @@ int main(void) {
       cmocka_unit_test(test_merge__keeps_ids_of_files_that_were_rewritten_in_the_same_commit),
       cmocka_unit_test(test_merge__entries_name_the_snapshot_that_deleted_them),
       cmocka_unit_test(test_merge__counts_from_zero_the_numbers_of_old_files),
+      cmocka_unit_test(test_merge__the_number_0_is_a_number),
       cmocka_unit_test(test_merge__deletes_are_merged_among_themselves),
       cmocka_unit_test(test_merge__bins_are_as_large_as_the_table_says),
       cmocka_unit_test(test_merge__many_appends_stay_few_manifests),
