@@ -1,0 +1,275 @@
+/* test_apply.c: change events of Debezium and of our own changelog: which event of a key counts, what values mean,
+ * batches that are repeated. */
+#include "verbs_world.h"
+
+static void apply(world *w, const char *lines, bl_apply_source source) {
+  bl_error err = BL_ERROR_INIT;
+  test_ok(world_try_apply(w, lines, source, &err), &err);
+}
+
+static void apply_fails(world *w, const char *lines, bl_apply_source source, bl_status want, const char *says) {
+  bl_error err = BL_ERROR_INIT;
+  size_t before = world_count_files(w);
+  test_status(want, world_try_apply(w, lines, source, &err), &err);
+  test_says(&err, says);
+  assert_int_equal(world_count_files(w), before);
+}
+
+/* ---- events of Debezium ---- */
+
+static void test_debezium__the_last_event_of_a_key_counts(void **state) {
+  (void)state;
+  world w = world_new(3, "k long not null, s string", NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\"}\n{\"k\":2,\"s\":\"b\"}\n{\"k\":3,\"s\":\"c\"}\n");
+  apply(&w,
+        "{\"op\":\"u\",\"before\":{\"k\":1,\"s\":\"a\"},\"after\":{\"k\":1,\"s\":\"x\"}}\n"
+        "{\"op\":\"u\",\"before\":null,\"after\":{\"k\":1,\"s\":\"y\"}}\n"
+        "{\"op\":\"d\",\"before\":{\"k\":2,\"s\":\"b\"},\"after\":null}\n"
+        "null\n"
+        "\n"
+        "{\"op\":\"c\",\"before\":null,\"after\":{\"k\":4,\"s\":\"d\"}}\n"
+        "{\"op\":\"d\",\"before\":{\"k\":4},\"after\":null}\n"
+        "{\"op\":\"r\",\"before\":null,\"after\":{\"k\":3,\"s\":\"c\"}}\n"
+        "{\"op\":\"d\",\"before\":{\"k\":9},\"after\":null}\n"
+        "{\"op\":\"c\",\"before\":null,\"after\":{\"k\":5,\"s\":\"e\"}}\n"
+        "{\"payload\":null,\"schema\":null}\n"
+        "{\"op\":\"m\",\"message\":{\"prefix\":\"p\"}}\n",
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 1, 1, 1);
+  row_is(&w, 1, 0, 2);
+  row_is(&w, 3, 2, 1);
+  world_holds(&w, "{\"k\":1,\"s\":\"y\"}\n{\"k\":3,\"s\":\"c\"}\n{\"k\":5,\"s\":\"e\"}\n");
+  world_end(&w);
+}
+
+static void test_debezium__a_deleted_key_that_comes_back_is_the_same_row(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\"}\n");
+  apply(&w,
+        "{\"op\":\"d\",\"before\":{\"k\":1},\"after\":null}\n"
+        "{\"op\":\"c\",\"before\":null,\"after\":{\"k\":1,\"s\":\"b\"}}\n",
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 0, 1, 0, 0);
+  row_is(&w, 1, 0, 2);
+  world_end(&w);
+}
+
+static void test_debezium__an_update_of_the_key_leaves_the_old_key_free(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\"}\n{\"k\":2,\"s\":\"b\"}\n");
+  apply(&w, "{\"op\":\"u\",\"before\":{\"k\":1},\"after\":{\"k\":7,\"s\":\"a\"}}\n", BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 0, 1, 0);
+  world_holds(&w, "{\"k\":7,\"s\":\"a\"}\n{\"k\":2,\"s\":\"b\"}\n");
+  world_end(&w);
+}
+
+#define TYPED(fields, after)                                                                                           \
+  "{\"schema\":{\"type\":\"struct\",\"fields\":[{\"field\":\"after\",\"type\":\"struct\",\"fields\":[" fields          \
+  "]}]},\"payload\":{\"op\":\"c\",\"before\":null,\"after\":" after "}}\n"
+
+static void test_debezium__a_schema_tells_what_values_mean(void **state) {
+  (void)state;
+  world w = world_new(3,
+                      "k long, d date, ms timestamp, us timestamptz, t time, m decimal(9,2), v decimal(9,2), x double, "
+                      "b boolean, j struct<a int>, z timestamptz",
+                      NULL);
+  apply(&w,
+        TYPED("{\"field\":\"d\",\"type\":\"int32\",\"name\":\"io.debezium.time.Date\"},"
+              "{\"field\":\"ms\",\"type\":\"int64\",\"name\":\"io.debezium.time.Timestamp\"},"
+              "{\"field\":\"us\",\"type\":\"int64\",\"name\":\"io.debezium.time.MicroTimestamp\"},"
+              "{\"field\":\"t\",\"type\":\"int32\",\"name\":\"io.debezium.time.Time\"},"
+              "{\"field\":\"m\",\"type\":\"bytes\",\"name\":\"org.apache.kafka.connect.data.Decimal\","
+              "\"parameters\":{\"scale\":\"2\"}},"
+              "{\"field\":\"v\",\"type\":\"struct\",\"name\":\"io.debezium.data.VariableScaleDecimal\"},"
+              "{\"field\":\"x\",\"type\":\"bytes\",\"name\":\"org.apache.kafka.connect.data.Decimal\","
+              "\"parameters\":{\"scale\":\"1\"}},"
+              "{\"field\":\"j\",\"type\":\"string\",\"name\":\"io.debezium.data.Json\"},"
+              "{\"field\":\"z\",\"type\":\"string\",\"name\":\"io.debezium.time.ZonedTimestamp\"}",
+              "{\"k\":1,\"d\":19000,\"ms\":1700000000123,\"us\":1700000000123456,\"t\":3600000,\"m\":\"/w==\","
+              "\"v\":{\"scale\":1,\"value\":\"Cw==\"},\"x\":\"Dw==\",\"b\":1,\"j\":\"{\\\"a\\\": 5}\","
+              "\"z\":\"2024-01-01T00:00:00Z\"}"),
+        BL_APPLY_DEBEZIUM);
+  world_holds(&w, "{\"k\":1,\"d\":\"2022-01-08\",\"ms\":\"2023-11-14T22:13:20.123000\","
+                  "\"us\":\"2023-11-14T22:13:20.123456+00:00\",\"t\":\"01:00:00.000000\",\"m\":\"-0.01\","
+                  "\"v\":\"1.10\",\"x\":1.5,\"b\":true,\"j\":{\"a\":5},\"z\":\"2024-01-01T00:00:00.000000+00:00\"}\n");
+  world_end(&w);
+}
+
+static void test_debezium__without_a_schema_numbers_are_in_the_columns_unit(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, d date, us timestamp, ns timestamp_ns, m decimal(9,2)", NULL);
+  apply(&w,
+        "{\"op\":\"c\",\"after\":{\"k\":1,\"d\":1,\"us\":1000000,\"ns\":1000000001,\"m\":\"1.5\"}}\n"
+        "{\"op\":\"c\",\"after\":{\"k\":2,\"d\":\"2026-01-31\",\"us\":\"2026-01-31T00:00:00\",\"ns\":null,\"m\":2}}\n",
+        BL_APPLY_DEBEZIUM);
+  world_holds(&w, "{\"k\":1,\"d\":\"1970-01-02\",\"us\":\"1970-01-01T00:00:01.000000\","
+                  "\"ns\":\"1970-01-01T00:00:01.000000001\",\"m\":\"1.50\"}\n"
+                  "{\"k\":2,\"d\":\"2026-01-31\",\"us\":\"2026-01-31T00:00:00.000000\",\"ns\":null,\"m\":\"2.00\"}\n");
+  world_end(&w);
+}
+
+static void test_debezium__names_what_does_not_go_with_the_table(void **state) {
+  (void)state;
+  world w = world_new(3, "k long not null, s string, r int not null, us timestamp", NULL);
+#define AFTER(members) "{\"op\":\"c\",\"after\":{\"k\":1,\"r\":1}}\n{\"op\":\"c\",\"after\":{" members "}}\n"
+  apply_fails(&w, AFTER("\"k\":2,\"r\":1,\"more\":1"), BL_APPLY_DEBEZIUM, BL_USAGE, "line 2");
+  apply_fails(&w, AFTER("\"k\":2,\"r\":1,\"more\":1"), BL_APPLY_DEBEZIUM, BL_USAGE,
+              "column more: the table has no such");
+  apply_fails(&w, AFTER("\"k\":\"x\",\"r\":1"), BL_APPLY_DEBEZIUM, BL_USAGE, "column k");
+  apply_fails(&w, AFTER("\"k\":2"), BL_APPLY_DEBEZIUM, BL_USAGE, "column r: it is required");
+  apply_fails(&w, AFTER("\"k\":2,\"r\":null"), BL_APPLY_DEBEZIUM, BL_USAGE, "column r: it is required");
+  apply_fails(&w, AFTER("\"r\":2"), BL_APPLY_DEBEZIUM, BL_USAGE, "key column k: it has no value");
+  apply_fails(&w, AFTER("\"k\":2,\"r\":3000000000"), BL_APPLY_DEBEZIUM, BL_USAGE, "column r");
+  apply_fails(&w, AFTER("\"k\":2,\"r\":1,\"s\":\"__debezium_unavailable_value\""), BL_APPLY_DEBEZIUM, BL_USAGE,
+              "REPLICA IDENTITY FULL");
+  apply_fails(&w, "{\"op\":\"d\",\"before\":null,\"after\":null}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "\"before\"");
+  apply_fails(&w, "{\"op\":\"c\",\"after\":null}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "\"after\"");
+  apply_fails(&w, "{\"op\":\"t\"}\n", BL_APPLY_DEBEZIUM, BL_UNSUPPORTED, "truncated");
+  apply_fails(&w, "{\"k\":1}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "no change event");
+  apply_fails(&w, "[1]\n", BL_APPLY_DEBEZIUM, BL_USAGE, "JSON object");
+  apply_fails(&w, "{\"op\":\n", BL_APPLY_DEBEZIUM, BL_DAMAGED, "line 1");
+  world_end(&w);
+}
+
+/* ---- positions ---- */
+
+#define AT(lsn, k, s) "{\"op\":\"u\",\"after\":{\"k\":" #k ",\"s\":\"" s "\"},\"source\":{\"lsn\":" #lsn "}}\n"
+
+static void test_positions__an_older_batch_is_not_applied_again(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, AT(10, 1, "a") AT(11, 2, "b"), BL_APPLY_DEBEZIUM);
+  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"lsn\":11}");
+  apply(&w, AT(10, 1, "a") AT(11, 2, "b"), BL_APPLY_DEBEZIUM); /* the same */
+  assert_false(w.r.committed);
+  apply(&w, AT(12, 1, "A"), BL_APPLY_DEBEZIUM);
+  assert_true(w.r.committed);
+  apply(&w, AT(10, 1, "a") AT(11, 2, "b"), BL_APPLY_DEBEZIUM); /* older */
+  assert_false(w.r.committed);
+  assert_true(w.r.already_applied);
+  apply(&w, AT(11, 2, "x") AT(12, 1, "A") AT(13, 3, "c"), BL_APPLY_DEBEZIUM); /* in part */
+  counts_are(&w, 1, 0, 0, 1);
+  world_holds(&w, "{\"k\":1,\"s\":\"A\"}\n{\"k\":2,\"s\":\"b\"}\n{\"k\":3,\"s\":\"c\"}\n");
+  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"lsn\":13}");
+  world_append(&w, "{\"k\":9,\"s\":\"z\"}\n"); /* a commit without position does not hide it */
+  apply(&w, AT(12, 1, "old"), BL_APPLY_DEBEZIUM);
+  assert_true(w.r.already_applied);
+  world_end(&w);
+}
+
+#define BINLOG(file, pos, k, s)                                                                                        \
+  "{\"op\":\"u\",\"after\":{\"k\":" #k ",\"s\":\"" s "\"},\"source\":{\"file\":\"" file "\",\"pos\":" #pos             \
+  ",\"row\":0}}\n"
+
+static void test_positions__of_a_binary_log_go_by_file_and_place(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, BINLOG("bin.000009", 900, 1, "a"), BL_APPLY_DEBEZIUM);
+  apply(&w, BINLOG("bin.000010", 4, 1, "b"), BL_APPLY_DEBEZIUM);
+  assert_true(w.r.committed);
+  apply(&w, BINLOG("bin.000009", 1000, 1, "c"), BL_APPLY_DEBEZIUM);
+  assert_true(w.r.already_applied);
+  apply(&w, BINLOG("bin.1000000", 4, 1, "d"), BL_APPLY_DEBEZIUM);
+  assert_true(w.r.committed);
+  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"file\":\"bin.1000000\",\"pos\":4,\"row\":0}");
+  world_holds(&w, "{\"k\":1,\"s\":\"d\"}\n");
+  world_end(&w);
+}
+
+static void test_positions__equal_ones_are_applied_again(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL); /* a snapshot read has one position in several batches */
+  apply(&w, AT(10, 1, "a") AT(10, 2, "b"), BL_APPLY_DEBEZIUM);
+  apply(&w, AT(10, 3, "c") AT(10, 4, "d"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 2, 0, 0, 0);
+  world_end(&w);
+}
+
+/* ---- our own changelog ---- */
+
+static char *changelog(world *w, const char *from) {
+  bl_error err = BL_ERROR_INIT;
+  struct ArrowArrayStream s;
+  test_rows rows;
+  bl_changes_options o = {.from = from};
+  test_ok(bl_changes(w->t, &o, &s, &err), &err);
+  test_rows_stream(w->ctx, &s, &rows);
+  size_t n = 1;
+  for (size_t i = 0; i < rows.n; i++) n += strlen(rows.lines[i]) + 1;
+  char *text = calloc(1, n);
+  for (size_t i = 0; i < rows.n; i++) strcat(strcat(text, rows.lines[i]), "\n");
+  test_rows_free(&rows);
+  return text;
+}
+
+static void test_changes__make_a_copy_and_keep_it_up(void **state) {
+  (void)state;
+  world from = world_new(3, "k long, s string", NULL), to = world_new(3, "k long, s string", NULL);
+  world_append(&from, "{\"k\":1,\"s\":\"a\"}\n{\"k\":2,\"s\":\"b\"}\n{\"k\":3,\"s\":null}\n");
+  world_update(&from, "s = s || '!'", "k < 3", BL_MERGE_ON_READ);
+  char *first = changelog(&from, NULL);
+  apply(&to, first, BL_APPLY_CHANGES);
+  counts_are(&to, 3, 0, 0, 0);
+  world_holds(&to, "{\"k\":1,\"s\":\"a!\"}\n{\"k\":2,\"s\":\"b!\"}\n{\"k\":3,\"s\":null}\n");
+  world_delete(&from, "k = 3", BL_MERGE_ON_READ);
+  world_update(&from, "s = 'x'", "k = 2", BL_COPY_ON_WRITE);
+  char *all = changelog(&from, NULL), *later = changelog(&from, "seq:2");
+  apply(&to, all, BL_APPLY_CHANGES); /* the first commits are known */
+  counts_are(&to, 0, 1, 1, 0);
+  row_is(&to, 2, 2, 2); /* the third that was put */
+  apply(&to, later, BL_APPLY_CHANGES);
+  assert_true(to.r.already_applied);
+  apply(&to, first, BL_APPLY_CHANGES);
+  assert_true(to.r.already_applied);
+  world_holds(&to, "{\"k\":1,\"s\":\"a!\"}\n{\"k\":2,\"s\":\"x\"}\n");
+  free(first);
+  free(all);
+  free(later);
+  world_end(&from);
+  world_end(&to);
+}
+
+static void test_changes__keys_that_change_places_in_one_commit_are_all_there(void **state) {
+  (void)state;
+  world from = world_new(3, "k long, s string", NULL), to = world_new(3, "k long, s string", NULL);
+  world_append(&from, "{\"k\":1,\"s\":\"a\"}\n{\"k\":2,\"s\":\"b\"}\n");
+  world_update(&from, "k = 3 - k", NULL, BL_MERGE_ON_READ);
+  char *log = changelog(&from, NULL);
+  apply(&to, log, BL_APPLY_CHANGES);
+  world_holds(&to, "{\"k\":2,\"s\":\"a\"}\n{\"k\":1,\"s\":\"b\"}\n");
+  free(log);
+  world_end(&from);
+  world_end(&to);
+}
+
+static void test_changes__names_what_is_no_changelog(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply_fails(&w, "{\"k\":1,\"_commit_snapshot_id\":1}\n", BL_APPLY_CHANGES, BL_DAMAGED, "_change_type");
+  apply_fails(&w, "{\"k\":1,\"_change_type\":\"INSERT\"}\n", BL_APPLY_CHANGES, BL_USAGE, "_commit_snapshot_id");
+  apply_fails(&w, "{\"k\":1,\"_change_type\":\"MOVE\",\"_commit_snapshot_id\":1}\n", BL_APPLY_CHANGES, BL_USAGE,
+              "MOVE");
+  apply_fails(&w, "{\"k\":1,\"more\":2,\"_change_type\":\"INSERT\",\"_commit_snapshot_id\":1}\n", BL_APPLY_CHANGES,
+              BL_USAGE, "column more");
+  world_end(&w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_debezium__the_last_event_of_a_key_counts),
+      cmocka_unit_test(test_debezium__a_deleted_key_that_comes_back_is_the_same_row),
+      cmocka_unit_test(test_debezium__an_update_of_the_key_leaves_the_old_key_free),
+      cmocka_unit_test(test_debezium__a_schema_tells_what_values_mean),
+      cmocka_unit_test(test_debezium__without_a_schema_numbers_are_in_the_columns_unit),
+      cmocka_unit_test(test_debezium__names_what_does_not_go_with_the_table),
+      cmocka_unit_test(test_positions__an_older_batch_is_not_applied_again),
+      cmocka_unit_test(test_positions__of_a_binary_log_go_by_file_and_place),
+      cmocka_unit_test(test_positions__equal_ones_are_applied_again),
+      cmocka_unit_test(test_changes__make_a_copy_and_keep_it_up),
+      cmocka_unit_test(test_changes__keys_that_change_places_in_one_commit_are_all_there),
+      cmocka_unit_test(test_changes__names_what_is_no_changelog),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

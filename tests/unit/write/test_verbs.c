@@ -1,0 +1,552 @@
+/* test_verbs.c: delete, update and overwrite: ids, vectors, files that go whole, conflicts, refusals. */
+#include "verbs_world.h"
+
+#include "edge/io_local.h"
+#include "support/fault_io.h"
+
+static const bl_write_mode modes[] = {BL_MERGE_ON_READ, BL_COPY_ON_WRITE};
+
+#define FIVE "{\"k\":0}\n{\"k\":1}\n{\"k\":2}\n{\"k\":3}\n{\"k\":4}\n"
+
+/* ---- update ---- */
+
+static void test_update__keeps_the_row_id_and_takes_the_new_sequence_number(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    world w = world_new(3, "k long, s string", NULL);
+    world_append(&w, "{\"k\":0,\"s\":\"a\"}\n{\"k\":1,\"s\":\"b\"}\n{\"k\":2,\"s\":\"c\"}\n{\"k\":3,\"s\":\"d\"}\n");
+    world_update(&w, "s = s || '!'", "k = 1", modes[i]);
+    counts_are(&w, 0, 1, 0, 0);
+    assert_string_equal(world_summary(&w, "operation"), "overwrite");
+    world_shows(&w, "{\"k\":0,\"s\":\"a\",\"_row_id\":0,\"_last_updated_sequence_number\":1}\n"
+                    "{\"k\":1,\"s\":\"b!\",\"_row_id\":1,\"_last_updated_sequence_number\":2}\n"
+                    "{\"k\":2,\"s\":\"c\",\"_row_id\":2,\"_last_updated_sequence_number\":1}\n"
+                    "{\"k\":3,\"s\":\"d\",\"_row_id\":3,\"_last_updated_sequence_number\":1}\n");
+    world_update(&w, "s = s || '?'", "k = 1", modes[1 - i]);
+    row_is(&w, 1, 1, 3);
+    row_is(&w, 0, 0, 1);
+    world_end(&w);
+  }
+}
+
+static void test_update__is_one_update_in_the_changelog(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_error err = BL_ERROR_INIT;
+    world w = world_new(3, "k long", NULL);
+    world_append(&w, FIVE);
+    world_update(&w, "k = k + 100", "k = 3", modes[i]);
+    struct ArrowArrayStream s;
+    test_rows got;
+    bl_changes_options o = {.from = "seq:1"};
+    test_ok(bl_changes(w.t, &o, &s, &err), &err);
+    test_rows_stream(w.ctx, &s, &got);
+    assert_int_equal(got.n, 2);
+    for (size_t k = 0; k < 2; k++) assert_int_equal(test_rows_int(&got, k, "_row_id"), 3);
+    assert_non_null(strstr(got.lines[0], "UPDATE_BEFORE"));
+    assert_non_null(strstr(got.lines[1], "UPDATE_AFTER"));
+    test_rows_free(&got);
+    world_end(&w);
+  }
+}
+
+static void test_update__of_all_rows_removes_the_files(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    world w = world_new(3, "k long", NULL);
+    world_append(&w, FIVE);
+    world_update(&w, "k = k * 2", NULL, modes[i]);
+    assert_int_equal(w.r.data_files_removed, 1);
+    assert_int_equal(w.r.delete_files_added, 0);
+    row_is(&w, 8, 4, 2);
+    world_end(&w);
+  }
+}
+
+static void test_update__moves_rows_between_partitions(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    world w = world_new(3, "k long, p int", "p");
+    world_append(&w, "{\"k\":0,\"p\":1}\n{\"k\":1,\"p\":1}\n{\"k\":2,\"p\":2}\n");
+    world_update(&w, "p = 2", "k = 1", modes[i]);
+    row_is(&w, 1, 1, 2);
+    world_delete(&w, "p = 2", BL_COPY_ON_WRITE);
+    counts_are(&w, 0, 0, 2, 0);
+    world_shows(&w, "{\"k\":0,\"p\":1,\"_row_id\":0,\"_last_updated_sequence_number\":1}\n");
+    world_end(&w);
+  }
+}
+
+static void test_update__sets_nested_fields_and_copies_nested_values(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_error err = BL_ERROR_INIT;
+    world w = world_new(3, "k long, a struct<x int, y string>, b struct<x int, y string>", NULL);
+    world_append(&w,
+                 "{\"k\":0,\"a\":{\"x\":1,\"y\":\"p\"},\"b\":null}\n{\"k\":1,\"a\":{\"x\":2,\"y\":null},\"b\":null}\n"
+                 "{\"k\":2,\"a\":null,\"b\":{\"x\":9,\"y\":\"q\"}}\n");
+    world_update(&w, "a.x = a.x + 10", "k < 2 and a.x = 1", modes[i]);
+    world_update(&w, "b = a", "k = 1", modes[i]);
+    world_update(&w, "b = null", "k = 2", modes[i]);
+    world_holds(&w,
+                "{\"k\":0,\"a\":{\"x\":11,\"y\":\"p\"},\"b\":null}\n"
+                "{\"k\":1,\"a\":{\"x\":2,\"y\":null},\"b\":{\"x\":2,\"y\":null}}\n{\"k\":2,\"a\":null,\"b\":null}\n");
+    const char *set = "a.x = 1";
+    bl_write_options o = {.mode = modes[i]};
+    test_status(BL_USAGE, bl_update_rows(w.t, &set, 1, "k = 2", &o, &w.r, &err), &err);
+    test_says(&err, "the struct around it is null");
+    world_end(&w);
+  }
+}
+
+static void update_fails(world *w, const char *set, const char *where, const char *says) {
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_error err = BL_ERROR_INIT;
+    bl_write_options o = {.mode = modes[i]};
+    size_t before = world_count_files(w), snapshots = w->t->metadata->n_snapshots;
+    test_status(BL_USAGE, bl_update_rows(w->t, &set, 1, where, &o, &w->r, &err), &err);
+    test_says(&err, says);
+    world_reopen(w);
+    assert_int_equal(world_count_files(w), before);
+    assert_int_equal(w->t->metadata->n_snapshots, snapshots);
+  }
+}
+
+static void test_update__that_fails_at_a_row_names_it_and_leaves_nothing(void **state) {
+  (void)state;
+  world w = world_new(3, "k long not null, v int", NULL);
+  world_append(&w, "{\"k\":0,\"v\":1}\n{\"k\":1,\"v\":0}\n{\"k\":2,\"v\":2}\n");
+  update_fails(&w, "v = 10 / v", NULL, "column v: row 1 of ");
+  update_fails(&w, "v = 10 / v", NULL, ", _row_id 1: division by zero");
+  update_fails(&w, "v = v + 2147483647", "k = 2", "2147483649 does not fit the type int");
+  update_fails(&w, "k = null", "k = 2", "null, but the column is required");
+  update_fails(&w, "k = v - cast(null as int)", "k = 2", "null, but the column is required");
+  update_fails(&w, "nope = 1", NULL, "set 1: expression \"nope = 1\": byte 0: column \"nope\"");
+  update_fails(&w, "_row_id = 1", NULL, "there is none of this name");
+  update_fails(&w, "v = 1", "nope = 1", "there is none of this name");
+  bl_error err = BL_ERROR_INIT;
+  const char *twice[] = {"v = 1", "v = 2"};
+  test_status(BL_USAGE, bl_update_rows(w.t, twice, 2, NULL, NULL, &w.r, &err), &err);
+  test_says(&err, "set 2: ");
+  test_says(&err, "it is set twice");
+  world_end(&w);
+}
+
+static void test_update__sees_lineage_columns(void **state) {
+  (void)state;
+  world w = world_new(3, "k long", NULL);
+  world_append(&w, FIVE);
+  world_update(&w, "k = _row_id * 10 + _last_updated_sequence_number", "_row_id >= 3", BL_MERGE_ON_READ);
+  counts_are(&w, 0, 2, 0, 0);
+  row_is(&w, 41, 4, 2);
+  world_end(&w);
+}
+
+/* ---- delete ---- */
+
+static void test_delete__keeps_what_the_other_rows_had(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    world w = world_new(3, "k long", NULL);
+    for (int n = 0; n < 2; n++) world_append(&w, FIVE);
+    world_append(&w, "{\"k\":10}\n{\"k\":11}\n{\"k\":12}\n{\"k\":13}\n{\"k\":14}\n");
+    world_delete(&w, "k = 11", modes[i]);
+    counts_are(&w, 0, 0, 1, 0);
+    assert_string_equal(world_summary(&w, "operation"), i == 0 ? "delete" : "overwrite");
+    row_is(&w, 10, 10, 3);
+    row_is(&w, 12, 12, 3);
+    row_is(&w, 14, 14, 3);
+    assert_int_equal(world_count_live(&w, BL_MANIFEST_DATA, NULL), 3);
+    world_end(&w);
+  }
+}
+
+static void test_delete__that_matches_nothing_makes_no_file_and_no_snapshot(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    world w = world_new(3, "k long", NULL);
+    world_append(&w, FIVE);
+    size_t before = world_count_files(&w);
+    world_delete(&w, "k > 100", modes[i]);
+    assert_false(w.r.committed);
+    world_delete(&w, "k in (0, 4) and k = 2", modes[i]);
+    assert_false(w.r.committed);
+    counts_are(&w, 0, 0, 0, 0);
+    assert_int_equal(world_count_files(&w), before);
+    assert_int_equal(w.t->metadata->n_snapshots, 1);
+    world_end(&w);
+  }
+}
+
+static void test_delete__of_an_empty_table_does_nothing(void **state) {
+  (void)state;
+  world w = world_new(3, "k long", NULL);
+  world_delete(&w, NULL, BL_MERGE_ON_READ);
+  assert_false(w.r.committed);
+  world_end(&w);
+}
+
+static void test_delete__unites_vectors_of_one_file(void **state) {
+  (void)state;
+  world w = world_new(3, "k long", NULL);
+  int64_t rows;
+  world_append(&w, FIVE);
+  world_delete(&w, "k = 1", BL_MERGE_ON_READ);
+  world_delete(&w, "k = 3", BL_MERGE_ON_READ);
+  assert_int_equal(world_count_live(&w, BL_MANIFEST_DELETES, &rows), 1);
+  assert_int_equal(rows, 2);
+  world_holds(&w, "{\"k\":0}\n{\"k\":2}\n{\"k\":4}\n");
+  world_shows_at(&w, "seq:1", false, FIVE);
+  world_shows_at(&w, "seq:2", false, "{\"k\":0}\n{\"k\":2}\n{\"k\":3}\n{\"k\":4}\n");
+  world_end(&w);
+}
+
+static void test_delete__of_the_last_rows_of_a_file_removes_it_with_its_vector(void **state) {
+  (void)state;
+  world w = world_new(3, "k long", NULL);
+  world_append(&w, FIVE);
+  world_append(&w, "{\"k\":10}\n{\"k\":11}\n");
+  world_delete(&w, "k in (1, 10)", BL_MERGE_ON_READ);
+  assert_int_equal(world_count_live(&w, BL_MANIFEST_DELETES, NULL), 2);
+  world_delete(&w, "k < 10", BL_MERGE_ON_READ);
+  counts_are(&w, 0, 0, 4, 0);
+  assert_int_equal(world_count_live(&w, BL_MANIFEST_DATA, NULL), 1);
+  assert_int_equal(world_count_live(&w, BL_MANIFEST_DELETES, NULL), 1);
+  world_holds(&w, "{\"k\":11}\n");
+  world_end(&w);
+}
+
+/* Data files must not be opened. */
+static bl_status no_data(void *user, long call, const char *operation, const char *path, bl_error *err) {
+  (void)call;
+  bool *forbidden = user;
+  if (!*forbidden || strcmp(operation, "open") != 0 || !strstr(path, ".parquet")) return BL_OK;
+  return bl_fail(err, BL_IO, "opened: %s", path);
+}
+
+static void test_delete__of_whole_partitions_opens_no_data_file(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_error err = BL_ERROR_INIT;
+    fault_io fault;
+    bl_io *local = NULL;
+    bool forbidden = false;
+    world w = world_new(3, "k long, p int", "p");
+    bl_drivers drivers = {0};
+    test_ok(bl_drivers_default(w.ctx, &drivers, &err), &err);
+    test_ok(bl_io_local_new(w.ctx, &local, &err), &err);
+    bl_drivers own = drivers;
+    own.io = fault_io_new(&fault, local);
+    fault.hook = no_data;
+    fault.user = &forbidden;
+    w.to.drivers = &own;
+    world_reopen(&w);
+    world_append(&w, "{\"k\":0,\"p\":1}\n{\"k\":1,\"p\":1}\n{\"k\":2,\"p\":2}\n{\"k\":3,\"p\":2}\n{\"k\":4,\"p\":3}\n");
+    world_delete(&w, "k in (0, 2)", BL_MERGE_ON_READ);
+    assert_int_equal(world_count_live(&w, BL_MANIFEST_DELETES, NULL), 2);
+    forbidden = true;
+    world_delete(&w, "p = 1", modes[i]); /* by partition */
+    counts_are(&w, 0, 0, 1, 0);
+    assert_string_equal(world_summary(&w, "operation"), "delete");
+    assert_int_equal(world_count_live(&w, BL_MANIFEST_DELETES, NULL), 1); /* its neighbour in the Puffin file stays */
+    world_delete(&w, "k >= 4", modes[i]);                                 /* by metrics */
+    counts_are(&w, 0, 0, 1, 0);
+    forbidden = false;
+    world_holds(&w, "{\"k\":3,\"p\":2}\n");
+    world_delete(&w, "p = 2", modes[i]);
+    assert_int_equal(world_count_live(&w, BL_MANIFEST_DELETES, NULL), 0);
+    bl_table_free(w.t);
+    w.t = NULL;
+    own.io->free(own.io);
+    bl_drivers_dispose(&drivers);
+    world_end(&w);
+  }
+}
+
+static void test_delete__counts_and_writes_nothing_in_a_dry_run(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long", NULL);
+  world_append(&w, FIVE);
+  size_t before = world_count_files(&w);
+  bl_write_options o = {.dry_run = true};
+  const char *set = "k = 1";
+  test_ok(bl_delete_rows(w.t, "k < 2", &o, &w.r, &err), &err);
+  counts_are(&w, 0, 0, 2, 0);
+  assert_false(w.r.committed);
+  test_ok(bl_update_rows(w.t, &set, 1, "k < 3", &o, &w.r, &err), &err);
+  counts_are(&w, 0, 3, 0, 0);
+  assert_int_equal(world_count_files(&w), before);
+  world_end(&w);
+}
+
+static void test_delete__is_not_done_twice_for_one_batch(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long", NULL);
+  world_append(&w, FIVE);
+  bl_write_options o = {.batch_id = "b1"};
+  test_ok(bl_delete_rows(w.t, "k = 1", &o, &w.r, &err), &err);
+  assert_true(w.r.committed);
+  world_reopen(&w);
+  test_ok(bl_delete_rows(w.t, "k = 2", &o, &w.r, &err), &err);
+  assert_true(w.r.already_applied);
+  assert_false(w.r.committed);
+  world_end(&w);
+}
+
+/* ---- modes ---- */
+
+static void test_mode__comes_from_the_property_where_no_option_tells(void **state) {
+  (void)state;
+  world w = world_new(3, "k long", NULL);
+  world_append(&w, FIVE);
+  world_set(&w, "write.delete.mode=copy-on-write");
+  world_delete(&w, "k = 1", BL_MODE_DEFAULT);
+  assert_int_equal(w.r.delete_files_added, 0);
+  world_set(&w, "write.delete.mode=merge-on-read");
+  world_delete(&w, "k = 2", BL_MODE_DEFAULT);
+  assert_int_equal(w.r.delete_files_added, 1);
+  world_set(&w, "write.delete.mode=nonsense");
+  bl_error err = BL_ERROR_INIT;
+  test_status(BL_USAGE, bl_delete_rows(w.t, "k = 3", NULL, &w.r, &err), &err);
+  test_says(&err, "write.delete.mode");
+  world_end(&w);
+}
+
+static void test_mode__merge_on_read_needs_format_version_3(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(2, "k long", NULL);
+  world_append(&w, FIVE);
+  bl_write_options o = {.mode = BL_MERGE_ON_READ};
+  test_status(BL_UNSUPPORTED, bl_delete_rows(w.t, "k = 1", &o, &w.r, &err), &err);
+  test_says(&err, "format version 2");
+  world_delete(&w, "k = 1", BL_MODE_DEFAULT);
+  world_update(&w, "k = k + 10", "k = 2", BL_COPY_ON_WRITE);
+  world_holds(&w, "{\"k\":0}\n{\"k\":12}\n{\"k\":3}\n{\"k\":4}\n");
+  world_end(&w);
+}
+
+/* ---- others commit meanwhile ---- */
+
+/* A second handle on the version before the first one's change. */
+static bl_table *earlier(world *w) {
+  bl_error err = BL_ERROR_INIT;
+  bl_table *t;
+  test_ok(bl_table_open(w->ctx, w->table, NULL, &t, &err), &err);
+  return t;
+}
+
+static void test_race__two_deletes_of_one_file_are_united(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long", NULL);
+  int64_t rows;
+  world_append(&w, FIVE);
+  bl_table *other = earlier(&w);
+  bl_write_options o = {.mode = BL_MERGE_ON_READ};
+  world_delete(&w, "k = 1", BL_MERGE_ON_READ);
+  test_ok(bl_delete_rows(other, "k = 3", &o, &w.r, &err), &err);
+  world_reopen(&w);
+  assert_int_equal(world_count_live(&w, BL_MANIFEST_DELETES, &rows), 1);
+  assert_int_equal(rows, 2);
+  world_holds(&w, "{\"k\":0}\n{\"k\":2}\n{\"k\":4}\n");
+  bl_table_free(other);
+  world_end(&w);
+}
+
+static void test_race__an_update_finds_its_row_deleted_and_does_nothing(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_error err = BL_ERROR_INIT;
+    world w = world_new(3, "k long", NULL);
+    world_append(&w, FIVE);
+    bl_table *other = earlier(&w);
+    bl_write_options o = {.mode = modes[i]};
+    const char *set = "k = 100";
+    world_delete(&w, "k = 1", BL_MERGE_ON_READ);
+    test_ok(bl_update_rows(other, &set, 1, "k = 1", &o, &w.r, &err), &err);
+    assert_false(w.r.committed);
+    world_reopen(&w);
+    world_holds(&w, "{\"k\":0}\n{\"k\":2}\n{\"k\":3}\n{\"k\":4}\n");
+    bl_table_free(other);
+    world_end(&w);
+  }
+}
+
+static void test_race__updates_of_one_row_follow_each_other(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_error err = BL_ERROR_INIT;
+    world w = world_new(3, "k long, v int", NULL);
+    world_append(&w, "{\"k\":0,\"v\":0}\n{\"k\":1,\"v\":0}\n");
+    bl_table *other = earlier(&w);
+    bl_write_options o = {.mode = modes[i]};
+    const char *set = "v = v + 1";
+    world_update(&w, set, "k = 1", modes[i]);
+    test_ok(bl_update_rows(other, &set, 1, "k = 1", &o, &w.r, &err), &err);
+    assert_true(w.r.committed);
+    world_reopen(&w);
+    world_shows(&w, "{\"k\":0,\"v\":0,\"_row_id\":0,\"_last_updated_sequence_number\":1}\n"
+                    "{\"k\":1,\"v\":2,\"_row_id\":1,\"_last_updated_sequence_number\":3}\n");
+    bl_table_free(other);
+    world_end(&w);
+  }
+}
+
+static void test_race__without_retries_a_lost_update_is_a_conflict(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_error err = BL_ERROR_INIT;
+    world w = world_new(3, "k long, v int", NULL);
+    world_append(&w, "{\"k\":0,\"v\":0}\n{\"k\":1,\"v\":0}\n");
+    world_set(&w, "commit.retry.num-retries=0");
+    bl_table *other = earlier(&w);
+    bl_write_options o = {.mode = modes[i]};
+    const char *set = "v = v + 1";
+    world_update(&w, set, "k = 1", modes[i]);
+    size_t before = world_count_files(&w);
+    test_status(BL_CONFLICT, bl_update_rows(other, &set, 1, "k = 1", &o, &w.r, &err), &err);
+    test_says(&err, "conflict");
+    assert_int_equal(world_count_files(&w), before);
+    row_is(&w, 1, 1, 2);
+    bl_table_free(other);
+    world_end(&w);
+  }
+}
+
+static void test_race__a_serializable_update_sees_rows_that_were_added(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long, v int", NULL);
+  world_append(&w, "{\"k\":0,\"v\":0}\n{\"k\":1,\"v\":0}\n");
+  bl_table *other = earlier(&w);
+  world_append(&w, "{\"k\":1,\"v\":5}\n");
+  const char *set = "v = v + 1";
+  test_ok(bl_update_rows(other, &set, 1, "k = 1", NULL, &w.r, &err), &err);
+  counts_are(&w, 0, 2, 0, 0);
+  bl_table_free(other);
+  other = earlier(&w);
+  world_reopen(&w);
+  world_set(&w, "write.update.isolation-level=snapshot");
+  bl_table_free(other);
+  other = earlier(&w);
+  world_append(&w, "{\"k\":1,\"v\":50}\n");
+  test_ok(bl_update_rows(other, &set, 1, "k = 1", NULL, &w.r, &err), &err);
+  counts_are(&w, 0, 2, 0, 0); /* not the row that it did not see */
+  bl_table_free(other);
+  world_reopen(&w);
+  world_holds(&w, "{\"k\":0,\"v\":0}\n{\"k\":1,\"v\":2}\n{\"k\":1,\"v\":7}\n{\"k\":1,\"v\":50}\n");
+  world_end(&w);
+}
+
+static void test_race__an_upsert_does_not_insert_a_key_twice(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    static const char *const key[] = {"k"};
+    bl_upsert_options u = {.key = key, .n_key = 1};
+    bl_error err = BL_ERROR_INIT;
+    world w = world_new(3, "k long, v int", NULL);
+    world_append(&w, "{\"k\":0,\"v\":0}\n");
+    bl_table *other = earlier(&w);
+    world_upsert(&w, "{\"k\":7,\"v\":1}\n", &u, modes[i]);
+    bytes_input in = bytes_of("{\"k\":7,\"v\":2}\n{\"k\":8,\"v\":2}\n");
+    struct ArrowArrayStream s;
+    rows_of(&w, &in, &s);
+    bl_write_options o = {.mode = modes[i]};
+    test_ok(bl_upsert(other, &s, &u, &o, &w.r, &err), &err);
+    counts_are(&w, 1, 1, 0, 0);
+    world_reopen(&w);
+    world_holds(&w, "{\"k\":0,\"v\":0}\n{\"k\":7,\"v\":2}\n{\"k\":8,\"v\":2}\n");
+    row_is(&w, 7, 1, 3);
+    bl_table_free(other);
+    world_end(&w);
+  }
+}
+
+static void test_race__an_overwrite_reads_its_rows_once(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long", NULL);
+  world_append(&w, FIVE);
+  bl_table *other = earlier(&w);
+  world_append(&w, "{\"k\":3}\n{\"k\":9}\n");
+  bytes_input in = bytes_of("{\"k\":30}\n");
+  struct ArrowArrayStream s;
+  rows_of(&w, &in, &s);
+  test_ok(bl_overwrite(other, &s, BL_OVERWRITE_WHERE, "k = 3", NULL, &w.r, &err), &err);
+  counts_are(&w, 1, 0, 2, 0);
+  world_reopen(&w);
+  world_holds(&w, "{\"k\":0}\n{\"k\":1}\n{\"k\":2}\n{\"k\":4}\n{\"k\":9}\n{\"k\":30}\n");
+  bl_table_free(other);
+  world_end(&w);
+}
+
+/* ---- overwrite ---- */
+
+static void test_overwrite__gives_new_ids(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long, p int", "p");
+  world_append(&w, "{\"k\":0,\"p\":1}\n{\"k\":1,\"p\":2}\n{\"k\":2,\"p\":2}\n");
+  test_ok(world_try_overwrite(&w, "{\"k\":10,\"p\":2}\n", BL_OVERWRITE_PARTITIONS, NULL, &err), &err);
+  counts_are(&w, 1, 0, 2, 0);
+  assert_string_equal(world_summary(&w, "operation"), "overwrite");
+  row_is(&w, 0, 0, 1);
+  row_is(&w, 10, 3, 2);
+  test_ok(world_try_overwrite(&w, "{\"k\":20,\"p\":7}\n", BL_OVERWRITE_WHERE, "k < 10", &err), &err);
+  counts_are(&w, 1, 0, 1, 0);
+  world_holds(&w, "{\"k\":10,\"p\":2}\n{\"k\":20,\"p\":7}\n");
+  test_ok(world_try_overwrite(&w, "{\"k\":30,\"p\":7}\n", BL_OVERWRITE_ALL, NULL, &err), &err);
+  counts_are(&w, 1, 0, 2, 0);
+  world_holds(&w, "{\"k\":30,\"p\":7}\n");
+  world_end(&w);
+}
+
+static void test_overwrite__with_bad_rows_leaves_nothing(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long, p int", "p");
+  world_append(&w, "{\"k\":0,\"p\":1}\n");
+  size_t before = world_count_files(&w);
+  test_status(BL_USAGE, world_try_overwrite(&w, "k,p\n1,1\nx,2\n", BL_OVERWRITE_ALL, NULL, &err), &err);
+  err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_USAGE, world_try_overwrite(&w, "{\"k\":1,\"p\":1}\n", BL_OVERWRITE_WHERE, "nope = 1", &err), &err);
+  err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_USAGE, world_try_overwrite(&w, "{\"k\":1,\"p\":1}\n", BL_OVERWRITE_WHERE, NULL, &err), &err);
+  assert_int_equal(world_count_files(&w), before);
+  world_end(&w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_update__keeps_the_row_id_and_takes_the_new_sequence_number),
+      cmocka_unit_test(test_update__is_one_update_in_the_changelog),
+      cmocka_unit_test(test_update__of_all_rows_removes_the_files),
+      cmocka_unit_test(test_update__moves_rows_between_partitions),
+      cmocka_unit_test(test_update__sets_nested_fields_and_copies_nested_values),
+      cmocka_unit_test(test_update__that_fails_at_a_row_names_it_and_leaves_nothing),
+      cmocka_unit_test(test_update__sees_lineage_columns),
+      cmocka_unit_test(test_delete__keeps_what_the_other_rows_had),
+      cmocka_unit_test(test_delete__that_matches_nothing_makes_no_file_and_no_snapshot),
+      cmocka_unit_test(test_delete__of_an_empty_table_does_nothing),
+      cmocka_unit_test(test_delete__unites_vectors_of_one_file),
+      cmocka_unit_test(test_delete__of_the_last_rows_of_a_file_removes_it_with_its_vector),
+      cmocka_unit_test(test_delete__of_whole_partitions_opens_no_data_file),
+      cmocka_unit_test(test_delete__counts_and_writes_nothing_in_a_dry_run),
+      cmocka_unit_test(test_delete__is_not_done_twice_for_one_batch),
+      cmocka_unit_test(test_mode__comes_from_the_property_where_no_option_tells),
+      cmocka_unit_test(test_mode__merge_on_read_needs_format_version_3),
+      cmocka_unit_test(test_race__two_deletes_of_one_file_are_united),
+      cmocka_unit_test(test_race__an_update_finds_its_row_deleted_and_does_nothing),
+      cmocka_unit_test(test_race__updates_of_one_row_follow_each_other),
+      cmocka_unit_test(test_race__without_retries_a_lost_update_is_a_conflict),
+      cmocka_unit_test(test_race__a_serializable_update_sees_rows_that_were_added),
+      cmocka_unit_test(test_race__an_upsert_does_not_insert_a_key_twice),
+      cmocka_unit_test(test_race__an_overwrite_reads_its_rows_once),
+      cmocka_unit_test(test_overwrite__gives_new_ids),
+      cmocka_unit_test(test_overwrite__with_bad_rows_leaves_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
