@@ -1,6 +1,7 @@
 /* attribution.c: see attribution.h.
  *
- * 1. A row with an id is followed by it alone: the last DELETE of that id counts.
+ * 1. A row with an id is followed by it alone: the last DELETE of that id counts. Where ids are there twice, rows are
+ *    followed by place too.
  * 2. A row without one is followed by place, from comparison to comparison, each time its place is among the rows that
  *    moved, were updated or went. Having got an id on the way and gone with it, it may come back by it.
  * 3. A row that lost its id (matched with one that has none) is followed by place from there on. */
@@ -10,19 +11,23 @@
 
 #include <stdlib.h>
 
-enum { POS_BITS = 40, BYTES_OF_ID = 40, BYTES_OF_PLACE = 160 };
+enum { POS_BITS = 40, BYTES_OF_ID = 56, BYTES_OF_PLACE = 160 };
 
 /* A deleted row with an id. */
 typedef struct by_id {
-  int64_t id;
-  uint32_t ordinal; /* + 1; 0 = not seen */
+  int64_t id, pos;
+  uint32_t file;
+  uint32_t ordinal; /* + 1, of the last step in which its id went; 0 = not seen */
+  uint32_t own;     /* + 1, of its removal, where it was followed by place */
+  bool away;        /* its id went and has not come back */
 } by_id;
 
 /* A row followed by place. */
 typedef struct by_place {
+  int64_t start;    /* place key at first */
   int64_t now;      /* place key; AWAY after it was removed */
   int64_t gone;     /* the id that it had then */
-  size_t owner;     /* index + 1 into ids (invariant 3); 0: a row without id at first */
+  size_t owner;     /* index + 1 into ids (invariants 1, 3); 0: a row without id at first */
   uint32_t ordinal; /* + 1, of its removal */
   uint32_t updated; /* + 1: it got an id, then was updated: the two ends show DELETE and INSERT */
 } by_place;
@@ -35,6 +40,7 @@ struct bl_removals {
   size_t n_ids, cap_ids;
   by_place *places;
   size_t n_places, cap_places;
+  size_t n_null;    /* of them, the first ones: rows without id */
   bl_imap *at;      /* place key now -> index into places */
   bl_imap *starts;  /* place key at first -> index */
   bl_imap *away;    /* gone id -> index */
@@ -45,6 +51,7 @@ struct bl_removals {
   bl_buf key;
   uint32_t ordinal; /* of the step at hand */
   uint32_t last;    /* ordinal of the last step */
+  bool twice;       /* a wanted id was there twice */
 };
 
 bl_status bl_removals_new(bl_ctx *ctx, bl_files *files, bl_removals **out, bl_error *err) {
@@ -135,7 +142,7 @@ static bl_status add_place(bl_removals *r, int64_t key, size_t owner, bl_error *
   size_t *i = bl_imap_put(r->at, key, r->n_places, NULL);
   if (!i) return bl_nomem(err);
   *i = r->n_places;
-  r->places[r->n_places++] = (by_place){.now = key, .owner = owner};
+  r->places[r->n_places++] = (by_place){.start = key, .now = key, .owner = owner};
   return BL_OK;
 }
 
@@ -143,13 +150,14 @@ bl_status bl_removals_want(bl_removals *r, const bl_event *e, bl_error *err) {
   for (uint32_t i = 0; i < e->len; i++) {
     if (e->before_id != BL_NONE) {
       BL_TRY(bl_grow(r->ctx, &r->ids, &r->cap_ids, r->n_ids, sizeof *r->ids, err));
-      r->ids[r->n_ids++] = (by_id){.id = e->before_id + i};
+      r->ids[r->n_ids++] = (by_id){.id = e->before_id + i, .pos = e->before_pos + i, .file = e->before_file};
       continue;
     }
     int64_t key = 0;
     BL_TRY(place_key(r, e->before_file, e->before_pos + i, &key, err));
     if (!bl_imap_put(r->starts, key, r->n_places, NULL)) return bl_nomem(err);
     BL_TRY(add_place(r, key, 0, err));
+    r->n_null++;
   }
   return BL_OK;
 }
@@ -179,7 +187,9 @@ static bl_status move_to(bl_removals *r, by_place *p, uint32_t file, int64_t pos
 
 static int compare_ids(const void *a, const void *b) {
   const by_id *x = a, *y = b;
-  return (x->id > y->id) - (x->id < y->id);
+  if (x->id != y->id) return x->id < y->id ? -1 : 1;
+  if (x->file != y->file) return x->file < y->file ? -1 : 1;
+  return (x->pos > y->pos) - (x->pos < y->pos);
 }
 
 static size_t lower(const bl_removals *r, int64_t id) {
@@ -196,13 +206,39 @@ static void mark_ids(bl_removals *r, int64_t first, uint32_t len) {
   for (size_t i = lower(r, first); i < r->n_ids && r->ids[i].id - first < len; i++) r->ids[i].ordinal = r->ordinal + 1;
 }
 
+/* Invariant 1: the places of rows with ids, or of those that share one. */
+static bl_status follow_places(bl_removals *r, bool all, bl_error *err) {
+  for (size_t i = 0; i < r->n_ids; i++) {
+    bool shared = (i > 0 && r->ids[i - 1].id == r->ids[i].id) || (i + 1 < r->n_ids && r->ids[i + 1].id == r->ids[i].id);
+    int64_t key = 0;
+    if (!all && !shared) continue;
+    BL_TRY(place_key(r, r->ids[i].file, r->ids[i].pos, &key, err));
+    BL_TRY(add_place(r, key, i + 1, err));
+  }
+  return BL_OK;
+}
+
+/* All rows at their first places, for another walk. */
+static bl_status start_again(bl_removals *r, bl_error *err) {
+  for (size_t i = 0; i < r->n_ids; i++) r->ids[i].ordinal = r->ids[i].own = r->ids[i].away = 0;
+  r->n_places = r->n_null;
+  for (size_t i = 0; i < r->n_places; i++) {
+    by_place *p = &r->places[i];
+    *p = (by_place){.now = p->start, .start = p->start};
+    size_t *at = bl_imap_put(r->at, p->start, i, NULL);
+    if (!at) return bl_nomem(err);
+    *at = i;
+  }
+  return BL_OK;
+}
+
 /* ---- a step, compared in full ---- */
 
 static bl_status take_away(bl_removals *r, by_place *p, int64_t id, bl_error *err) {
   p->ordinal = r->ordinal + 1;
   p->now = AWAY;
   p->gone = id;
-  if (p->owner) r->ids[p->owner - 1].ordinal = r->ordinal + 1;
+  if (p->owner) r->ids[p->owner - 1].own = r->ordinal + 1;
   if (id == BL_NONE) return BL_OK;
   size_t *i = bl_imap_put(r->away, id, (size_t)(p - r->places), NULL);
   if (!i) return bl_nomem(err);
@@ -221,9 +257,21 @@ static bl_status come_back(bl_removals *r, const bl_event *e, bl_error *err) {
   return BL_OK;
 }
 
+/* An id that goes again without having come back was there twice. */
+static void note_ids(bl_removals *r, int64_t first, uint32_t len, bool away) {
+  for (size_t i = lower(r, first); i < r->n_ids && r->ids[i].id - first < len; i++) {
+    r->twice = r->twice || (away && r->ids[i].away);
+    r->ids[i].away = away;
+  }
+}
+
 static bl_status on_event(void *user, const bl_event *e, bl_error *err) {
   bl_removals *r = user;
-  if (e->type == BL_DELETE && e->before_id != BL_NONE) mark_ids(r, e->before_id, e->len);
+  if (e->type == BL_DELETE && e->before_id != BL_NONE) {
+    mark_ids(r, e->before_id, e->len);
+    note_ids(r, e->before_id, e->len, true);
+  }
+  if (e->type == BL_INSERT && e->after_id != BL_NONE) note_ids(r, e->after_id, e->len, false);
   if (r->n_places == 0) return BL_OK;
   if (e->type == BL_INSERT) return come_back(r, e, err);
   for (uint32_t i = 0; i < e->len; i++) {
@@ -245,6 +293,7 @@ static bl_status lose_id(bl_removals *r, int64_t id, const bl_run *after, bl_err
   int64_t key = 0;
   size_t i = lower(r, id);
   if (i == r->n_ids || r->ids[i].id != id) return BL_OK;
+  r->ids[i].ordinal = r->ordinal + 1; /* should it stay to the end, without this id */
   BL_TRY(place_key(r, after->file, after->pos, &key, err));
   return add_place(r, key, i + 1, err);
 }
@@ -357,24 +406,41 @@ static bool many_rows(const bl_removals *r, int64_t full_rows) {
   return rows > full_rows;
 }
 
+/* A walk that follows some by id only; again by place where ids turn out to be there twice. */
+static bl_status follow_forth(bl_removals *r, bl_stepper *s, const bl_range *range, bl_error *err) {
+  bool all = s->saw_duplicate;
+  BL_TRY(start_again(r, err));
+  BL_TRY(follow_places(r, all, err));
+  BL_TRY(follow_all(r, s, range, err));
+  if (all || !(s->saw_duplicate || r->twice)) return BL_OK;
+  BL_TRY(start_again(r, err));
+  BL_TRY(follow_places(r, true, err));
+  return follow_all(r, s, range, err);
+}
+
 bl_status bl_removals_follow(bl_removals *r, bl_stepper *s, const bl_range *range, int64_t full_rows, bl_error *err) {
   bool lost = false;
   r->last = range->n_steps ? (uint32_t)range->n_steps - 1 : 0;
   if (r->n_ids) bl_sort(r->ids, r->n_ids, sizeof *r->ids, compare_ids);
   if (r->n_ids + r->n_places == 0) return BL_OK;
-  if (r->n_places == 0 && !s->warned_duplicate && many_rows(r, full_rows)) {
+  if (r->n_places == 0 && !s->saw_duplicate && many_rows(r, full_rows)) {
     BL_TRY(follow_back(r, s, range, &lost, err));
     if (!lost) return BL_OK;
-    for (size_t i = 0; i < r->n_ids; i++) r->ids[i].ordinal = 0;
   }
-  return follow_all(r, s, range, err);
+  return follow_forth(r, s, range, err);
+}
+
+static const by_id *find_id(const bl_removals *r, int64_t id, uint32_t file, int64_t pos) {
+  for (size_t i = lower(r, id); i < r->n_ids && r->ids[i].id == id; i++)
+    if (r->ids[i].file == file && r->ids[i].pos == pos) return &r->ids[i];
+  return NULL;
 }
 
 uint32_t bl_removals_ordinal(const bl_removals *r, const bl_event *e, uint32_t i) {
   if (e->before_id != BL_NONE) {
-    size_t at = lower(r, e->before_id + i);
-    bool found = at < r->n_ids && r->ids[at].id == e->before_id + i && r->ids[at].ordinal;
-    return found ? r->ids[at].ordinal - 1 : r->last;
+    const by_id *x = find_id(r, e->before_id + i, e->before_file, e->before_pos + i);
+    uint32_t ordinal = !x ? 0 : x->own ? x->own : x->ordinal;
+    return ordinal ? ordinal - 1 : r->last;
   }
   const size_t *k = bl_imap_get(r->starts, key_of(r->number[e->before_file], e->before_pos + i));
   const by_place *p = k ? &r->places[*k] : NULL;

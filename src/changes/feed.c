@@ -156,16 +156,18 @@ static bl_status put_attributed(feeding *x, bl_spool *in, int64_t at, int64_t en
 
 /* The next events, as many as may be followed at once. */
 static bl_status attribute_lot(feeding *x, bl_spool *in, int64_t *at, bl_error *err) {
+  enum { LEAST = 1 << 12 };
   bl_removals *r;
   bl_stepper s = x->stepper;
-  int64_t begin = *at;
+  int64_t begin = *at, limit = x->f->ctx->o.memory_budget / 2;
   size_t n_files = x->f->files.n;
   s.check_replace = false;
   BL_TRY(bl_removals_new(x->f->ctx, &x->f->files, &r, err));
-  bl_status st = want_removals(in, at, x->f->ctx->o.memory_budget / 2, r, err);
+  bl_status st = want_removals(in, at, limit < LEAST ? LEAST : limit, r, err);
   if (st == BL_OK) st = bl_removals_follow(r, &s, &x->f->range, x->o->full_rows ? x->o->full_rows : BL_FULL_ROWS, err);
   x->f->files.n = n_files; /* nothing refers to what the walk added */
   x->stepper.warned_duplicate = s.warned_duplicate;
+  x->stepper.saw_duplicate = s.saw_duplicate;
   x->stepper.warned_branches = s.warned_branches;
   if (st == BL_OK) st = put_attributed(x, in, begin, *at, r, err);
   bl_removals_free(r);

@@ -171,6 +171,7 @@ static bl_status on_moved(void *user, const bl_run *before, const bl_run *after,
 
 static void on_duplicate(void *user, int64_t id) {
   comparison *c = user;
+  c->s->saw_duplicate = true;
   if (c->s->warned_duplicate) return;
   c->s->warned_duplicate = true;
   bl_warn(c->s->ctx,
