@@ -103,6 +103,22 @@ static void test_schema__a_struct_without_any_wanted_field_keeps_its_nulls(void 
   close_world(&w);
 }
 
+/* The default of a field is not the value of a struct that is null. */
+static void test_schema__a_default_inside_a_null_struct_is_null(void **state) {
+  (void)state;
+  world w = new_world(3, "[" FIELD_K ",{\"id\":10,\"name\":\"t\",\"required\":false,\"type\":" STRUCT(
+                             LEAF(11, "a", "long") ",{\"id\":12,\"name\":\"b\",\"required\":false,\"type\":\"long\","
+                                                   "\"initial-default\":7}") "}]");
+  one_file(&w, "[" FIELD_K ",{\"id\":10,\"name\":\"t\",\"required\":false,\"type\":" STRUCT(LEAF(11, "a", "long")) "}]",
+           "[[1,[5]],[2,null],[3,[null]]]");
+  expect_rows(&w, NULL, NULL,
+              "{\"k\":1,\"t\":{\"a\":5,\"b\":7}}\n{\"k\":2,\"t\":null}\n{\"k\":3,\"t\":{\"a\":null,\"b\":7}}\n");
+  expect_k(&w, "t.b = 7", 1, 3);
+  expect_k(&w, "t.b is null", 2);
+  expect_k(&w, "t.b != 8", 1, 3);
+  close_world(&w);
+}
+
 static void test_schema__pruned_structs_come_merged(void **state) {
   (void)state;
   world w = new_world(
@@ -286,6 +302,7 @@ int main(void) {
       cmocka_unit_test(test_schema__a_missing_column_gives_its_partition_value),
       cmocka_unit_test(test_schema__nested_fields_go_by_id),
       cmocka_unit_test(test_schema__a_struct_without_any_wanted_field_keeps_its_nulls),
+      cmocka_unit_test(test_schema__a_default_inside_a_null_struct_is_null),
       cmocka_unit_test(test_schema__pruned_structs_come_merged),
       cmocka_unit_test(test_schema__promoted_types_are_widened),
       cmocka_unit_test(test_schema__a_type_that_cannot_be_promoted_is_damage),
