@@ -169,6 +169,14 @@ static size_t distinct(bl_chunk *c, const chunk_fetch *f, size_t n_files, bl_pla
   return n;
 }
 
+/* What blank images take their values from: a row of a batch, which is itself never null, of null columns. */
+static bl_status blank_row(bl_ctx *ctx, const bl_type *wanted, struct ArrowArray *out, bl_error *err) {
+  BL_TRY(bl_array_nulls(ctx, wanted, 1, out, err));
+  out->null_count = 0;
+  out->buffers[0] = NULL; /* the array still owns it */
+  return BL_OK;
+}
+
 static bl_status fetch_places(bl_feed *feed, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
                               const bl_place *places, size_t n, int64_t max_bytes, bool *over, bl_error *err) {
   bl_fetched got;
@@ -176,7 +184,7 @@ static bl_status fetch_places(bl_feed *feed, bl_chunk *c, const bl_type *wanted,
   if (*over) return BL_OK;
   bl_status st = BL_OK;
   c->bytes = got.bytes;
-  if (got.n == 0) st = bl_array_nulls(c->ctx, wanted, 1, &c->values, err); /* nothing but blanks */
+  if (got.n == 0) st = blank_row(c->ctx, wanted, &c->values, err);
   else if (got.n == 1) bl_array_move(&got.batches[0], &c->values);
   else st = bl_arrow_concat(got.batches, got.n, schema, &c->values, err);
   bl_fetched_dispose(&got);
