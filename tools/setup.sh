@@ -1,5 +1,7 @@
 #!/bin/sh
-# setup.sh [all]: brings what a build needs (tools/packages.txt) and Arrow C++ 25. "all" adds what `make check-all` needs.
+# setup.sh [all|interop]: brings what a build needs (tools/packages.txt) and Arrow C++ 25. "all" adds what `make check-all` needs,
+# "interop" the engines of tests/interop, into deps/interop: Spark with a Java runtime and Iceberg's jar, DuckDB, PyIceberg; those
+# that cannot be had are left out. BERGLINE_INTEROP_PYTHON (a python that has them) and BERGLINE_INTEROP_JAR take their place.
 # Installs only what is missing: where all is there it is silent and uses no network.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -37,6 +39,7 @@ have() { # PROBE
     tool:*) command -v "$what" >/dev/null 2>&1 ;;
     pkg:*) pkg-config --exists "$what" 2>/dev/null ;;
     header:*) echo "#include <$what>" | ${CC:-gcc} -E -x c - >/dev/null 2>&1 ;;
+    module:*) python3 -c "import $what" >/dev/null 2>&1 ;;
   esac
 }
 
@@ -94,6 +97,41 @@ install_arrow() {
   mv deps/.new/* deps/ && rm -rf deps/.new
 }
 
+# ---- the engines of tests/interop; each of these in a subshell, as it ends it when it fails
+
+interop_packages() { # TIER
+  tiers=$1
+  packages=$(missing_packages)
+  # shellcheck disable=SC2086
+  [ -z "$packages" ] || install_packages $packages
+}
+
+interop_python() {
+  venv=$PWD/deps/interop/python
+  cmp -s tests/interop/requirements.txt "$venv/requirements.txt" && return
+  interop_packages interop-python
+  rm -rf "$venv"
+  run "python3 -m venv deps/interop/python" python3 -m venv "$venv"
+  run "pip install -r tests/interop/requirements.txt (once)" \
+    env PIP_DISABLE_PIP_VERSION_CHECK=1 "$venv/bin/python" -m pip install --quiet -r tests/interop/requirements.txt
+  cp tests/interop/requirements.txt "$venv/"
+}
+
+interop_jars() {
+  while IFS=: read -r group name version; do
+    [ -e "deps/interop/jars/$name-$version.jar" ] && continue
+    interop_packages interop-jars
+    run "mvn dependency:copy $name (once)" \
+      mvn -B -q dependency:copy "-Dartifact=$group:$name:$version" "-DoutputDirectory=$PWD/deps/interop/jars"
+  done <tests/interop/jars.txt
+}
+
+interop() {
+  (interop_packages interop) || say "left out: a Java runtime, and with it Spark"
+  [ -n "${BERGLINE_INTEROP_PYTHON:-}" ] || (interop_python) || say "left out: the Python packages of the engines"
+  [ -n "${BERGLINE_INTEROP_JAR:-}" ] || (interop_jars) || say "left out: jars for Spark"
+}
+
 packages=$(missing_packages)
 # pip is needed only to bring Arrow.
 if ! have_arrow && [ -z "$(python_with_pip)" ]; then packages="$packages python3-pip"; fi
@@ -104,3 +142,4 @@ packages=$(missing_packages)
 [ -z "$packages" ] || die "still missing after the installation:" $packages
 have_arrow || install_arrow
 have_arrow || die "Arrow C++ >= 25 is still missing: see $log"
+if [ "${1:-}" = interop ]; then interop; fi

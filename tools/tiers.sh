@@ -4,6 +4,7 @@
 #   valgrind       all unit tests under valgrind
 #   valgrind-some  those of the floors base, format and table
 #   clang          a clang build, all tests
+#   interop        tables shared with Spark, DuckDB and PyIceberg (deps/interop, or BERGLINE_INTEROP_PYTHON and BERGLINE_INTEROP_JAR)
 #   install        an installed tree that stands alone: the program, and each program in examples/
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -29,8 +30,15 @@ case ${1:-} in
     command -v clang >/dev/null || tools/setup.sh all || exit 1
     CC=clang CXX=clang++ tools/build.sh build-clang || exit 1
     tools/test.sh build-clang --no-suite law ;;
+  interop)
+    tools/setup.sh interop || exit 1
+    tools/build.sh build || exit 1
+    python=${BERGLINE_INTEROP_PYTHON:-deps/interop/python/bin/python}
+    [ -x "$python" ] || python=python3
+    jars=${BERGLINE_INTEROP_JAR:-$(ls deps/interop/jars/*.jar 2>/dev/null | paste -s -d ,)}
+    BERGLINE_INTEROP_JAR=$jars exec timeout --kill-after=20 900 "$python" tests/interop/run.py build/bergline . ;;
   install) exec tools/check_install.sh ;;
   *)
-    sed -n '2,7s/^# //p' "$0"
+    sed -n '2,8s/^# //p' "$0"
     exit 2 ;;
 esac
