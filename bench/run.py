@@ -10,10 +10,8 @@ import argparse
 import glob
 import json
 import os
-import statistics
-import subprocess
-import sys
-import time
+
+import common
 
 ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 for name in ("program", "decode", "python", "warehouse", "scratch"):
@@ -33,22 +31,14 @@ def table(name):
 
 
 def snapshots(name):
-    doc = json.loads(subprocess.run([args.program, "inspect", table(name), "snapshots", "--format", "json"], check=True, capture_output=True).stdout)
-    return [int(s["snapshot_id"]) for s in doc]
+    return [int(s["snapshot_id"]) for s in common.report_of(args.program, "inspect", table(name), "snapshots")]
 
 
 def timed(command):
-    """Seconds and peak MB of a whole process."""
+    """Seconds, peak MB and the output of a whole process."""
     if os.path.exists(out):
         os.remove(out)  # so that nobody pays for freeing what ran before
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    text, errors = process.stdout.read(), process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - started
-    if status:
-        sys.exit("%s\nended with status %d: %s" % (" ".join(command), status, errors.decode()[-400:]))
-    return seconds, usage.ru_maxrss // 1024, text
+    return common.timed(command)[:3]
 
 
 def bergline(*words, to=out):
@@ -56,9 +46,8 @@ def bergline(*words, to=out):
 
 
 def decode(name, snapshot):
-    doc = json.loads(subprocess.run([args.program, "inspect", table(name), "data_files", "--at", "id:%d" % snapshot, "--format", "json"],
-                                    check=True, capture_output=True).stdout)
-    location = json.loads(subprocess.run([args.program, "inspect", table(name), "info", "--format", "json"], check=True, capture_output=True).stdout)["location"]
+    doc = common.report_of(args.program, "inspect", table(name), "data_files", "--at", "id:%d" % snapshot)
+    location = common.report_of(args.program, "inspect", table(name), "info")["location"]
     files = [r["file_path"].replace("file://", "").replace("file:", "").replace(location.replace("file://", "").replace("file:", ""), table(name)) for r in doc]
     return lambda: timed([args.decode, "-t", str(os.cpu_count()), *files])[:2]
 
@@ -116,34 +105,14 @@ def cases():
         yield "scan with lineage", scan, "Spark, warm", peer("spark_changelog.py", "--jar", args.jar, "--table", "bench/orders_mor", "--case", "scan"), 1
 
 
-def median(runs):
-    return statistics.median(r[0] for r in runs), max(r[1] for r in runs)
-
-
 def main():
-    lines = ["| case | bergline s | peak MB | peer | peer s | peer MB | ratio | to reach |", "|---|---|---|---|---|---|---|---|"]
-    print("%d cores, medians of %d" % (os.cpu_count(), args.runs))
-    print("\n".join(lines), flush=True)
-    missed = 0
-    for name, ours, peer_name, theirs, goal in cases():
-        if args.only and args.only not in name:
-            continue
-        slow = "Spark" in peer_name
-        a, b = [], []
-        for _ in range(1 if slow else args.runs):
-            a.append(ours())
-            b.append(theirs())
-        (s, mb), (ps, pmb) = median(a), median(b)
-        ratio = ps / s
-        missed += ratio < goal or mb > 400
-        lines.append("| %s | %.2f | %d | %s | %.2f | %d | %.2f | %s%.2f |" % (name, s, mb, peer_name, ps, pmb, ratio, "" if ratio >= goal else "MISSED ", goal))
-        print(lines[-1], flush=True)
-    if args.markdown:
-        with open(args.markdown, "a") as f:
-            f.write("\n".join(lines) + "\n")
+    results = common.Table(args.runs, 400)
+    for case in cases():
+        if args.only in case[0]:
+            results.case(*case)
     for p in glob.glob(out):
         os.remove(p)
-    print("all reached" if not missed else "%d cases below what they are to reach" % missed)
+    results.end(args.markdown)
 
 
 main()

@@ -2,7 +2,7 @@
 # run: the benchmark: bergline beside its peers in one run, ratios printed. See README.md.
 #   WAREHOUSE=DIR    the tables of make_tables.py; made there (Spark, some 8 minutes, 3 GB) where they are missing
 #   BENCH=DIR        where peers and outputs go (build/bench-data)
-# Arguments go to run.py (--only CASE, --runs N, --spark).
+# Arguments go to run.py (reading) and write.py (writing): --only CASE, --runs N, --spark, --markdown FILE. --read or --write first: that one alone.
 set -eu
 cd "$(dirname "$0")/.."
 BENCH=${BENCH:-build/bench-data}
@@ -23,5 +23,8 @@ if [ ! -d "$WAREHOUSE/bench/many_files" ]; then
   echo "making the tables"
   "$BENCH/venv/bin/python" bench/make_tables.py --jar "$jar" --warehouse "$PWD/$WAREHOUSE"
 fi
-exec python3 bench/run.py --program build/bergline --decode build/bench/decode --python "$BENCH/venv/bin/python" --jar "$jar" \
-  --warehouse "$WAREHOUSE" --scratch "$BENCH" "$@"
+which=both
+case ${1:-} in --read | --write) which=$1; shift ;; esac
+common=(--program build/bergline --python "$BENCH/venv/bin/python" --jar "$jar" --warehouse "$WAREHOUSE" --scratch "$BENCH")
+[ $which = --write ] || python3 bench/run.py --decode build/bench/decode "${common[@]}" "$@"
+[ $which = --read ] || python3 bench/write.py --programs build/bench "${common[@]}" "$@"

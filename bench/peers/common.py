@@ -2,6 +2,7 @@
 import argparse
 import json
 import os
+import shutil
 
 
 def arguments(doc, table):
@@ -42,3 +43,16 @@ def peak_mb(pid="self"):
 
 def report(peer, case, seconds, rows, pid="self", **more):
     print(json.dumps({"peer": peer, "case": case, "seconds": round(seconds, 3), "peak_mb": peak_mb(pid), "rows": rows, **more}), flush=True)
+
+
+def cpu_seconds(pid="self"):
+    with open("/proc/%s/stat" % pid) as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def fresh(base, folder):
+    """A copy of a table that was made for this place: its data files are the same ones, which nobody changes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(os.path.join(base, "metadata"), os.path.join(folder, "metadata"))
+    shutil.copytree(os.path.join(base, "data"), os.path.join(folder, "data"), copy_function=os.link)
