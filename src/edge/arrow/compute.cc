@@ -11,27 +11,51 @@
 
 #include "bridge.h"
 #include "guard.h"
+#include "pool.h"
+#include "runs.h"
 
 namespace bl {
 namespace {
 
 namespace ac = arrow::compute;
 
+ac::ExecContext *context() {
+  static ac::ExecContext one(pool());
+  return &one;
+}
+
 void give(const std::shared_ptr<arrow::RecordBatch> &batch, ArrowArray *out) {
   ok(arrow::ExportRecordBatch(*batch, out));
 }
 
 std::shared_ptr<arrow::Array> bits_of(const uint8_t *keep, int64_t n) {
-  std::shared_ptr<arrow::Buffer> bits = ok(arrow::AllocateEmptyBitmap(n));
+  std::shared_ptr<arrow::Buffer> bits = ok(arrow::AllocateEmptyBitmap(n, pool()));
   uint8_t *p = bits->mutable_data();
   for (int64_t i = 0; i < n; i++) p[i >> 3] |= static_cast<uint8_t>((keep[i] != 0) << (i & 7));
   return std::make_shared<arrow::BooleanArray>(n, std::move(bits));
 }
 
+/* Runs shorter than this are picked row by row. */
+constexpr int64_t kLeastRun = 8;
+
 void filter(ArrowArray *in, const ArrowSchema *schema, const uint8_t *keep, ArrowArray *out) {
   Owned owned(in);
   auto batch = owned.take(storage_schema(borrow_schema(schema)));
-  give(ok(ac::Filter(batch, bits_of(keep, batch->num_rows()))).record_batch(), out);
+  auto runs = runs_of(keep, batch->num_rows());
+  int64_t rows = 0;
+  for (const RowRun &r : runs) rows += r.end - r.begin;
+  bool copy = rows > 0 && rows / kLeastRun >= static_cast<int64_t>(runs.size());
+  std::shared_ptr<arrow::Array> mask;
+  std::vector<std::shared_ptr<arrow::ArrayData>> columns;
+  for (const auto &column : batch->columns()) {
+    if (copy && can_copy_runs(*column->type())) {
+      columns.push_back(copy_runs(*column->data(), runs, rows));
+      continue;
+    }
+    if (!mask) mask = bits_of(keep, batch->num_rows());
+    columns.push_back(ok(ac::Filter(column, mask, ac::FilterOptions::Defaults(), context())).array());
+  }
+  give(arrow::RecordBatch::Make(batch->schema(), rows, std::move(columns)), out);
 }
 
 void take(ArrowArray *in, const ArrowSchema *schema, const int64_t *rows, int64_t n, ArrowArray *out) {
@@ -39,7 +63,7 @@ void take(ArrowArray *in, const ArrowSchema *schema, const int64_t *rows, int64_
   auto batch = owned.take(storage_schema(borrow_schema(schema)));
   auto buffer = std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t *>(rows), n * 8);
   auto indices = std::make_shared<arrow::Int64Array>(n, buffer);
-  give(ok(ac::Take(batch, indices, ac::TakeOptions::BoundsCheck())).record_batch(), out);
+  give(ok(ac::Take(batch, indices, ac::TakeOptions::BoundsCheck(), context())).record_batch(), out);
 }
 
 void concat(ArrowArray *in, size_t n, const ArrowSchema *schema, ArrowArray *out) {
@@ -49,13 +73,13 @@ void concat(ArrowArray *in, size_t n, const ArrowSchema *schema, ArrowArray *out
   std::vector<std::shared_ptr<arrow::RecordBatch>> batches;
   for (auto &o : owned) batches.push_back(o->take(type));
   if (batches.empty()) return give(ok(arrow::RecordBatch::MakeEmpty(type)), out);
-  give(batches.size() == 1 ? batches[0] : ok(arrow::ConcatenateRecordBatches(batches)), out);
+  give(batches.size() == 1 ? batches[0] : ok(arrow::ConcatenateRecordBatches(batches, pool())), out);
 }
 
 /* ---- cast ---- */
 
 arrow::Result<std::shared_ptr<arrow::Array>> cast_array(const arrow::Array &in, const arrow::TypeHolder &to) {
-  return ac::Cast(in, to, ac::CastOptions::Safe());
+  return ac::Cast(in, to, ac::CastOptions::Safe(), context());
 }
 
 /* The first row that cannot be cast, where the whole cannot. */

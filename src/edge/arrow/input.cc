@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "guard.h"
+#include "pool.h"
 
 namespace bl {
 
@@ -41,7 +42,7 @@ arrow::Result<int64_t> InputFile::ReadAt(int64_t position, int64_t nbytes, void 
 arrow::Result<std::shared_ptr<arrow::Buffer>> InputFile::ReadAt(int64_t position, int64_t nbytes) {
   if (position < 0 || nbytes < 0) return arrow::Status::Invalid("negative offset or length in the file");
   int64_t n = std::min(nbytes, std::max<int64_t>(in_->size - position, 0)); /* never more memory than the file has */
-  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(n));
+  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(n, pool()));
   if (n > 0) ARROW_RETURN_NOT_OK(fetch(position, n, buffer->mutable_data()));
   return std::shared_ptr<arrow::Buffer>(std::move(buffer));
 }
@@ -111,7 +112,7 @@ arrow::Status SpanStream::fill(int64_t want) {
   if (held() >= want || span_ >= spans_.size()) return arrow::Status::OK();
   int64_t size = std::max(want, block_);
   size = std::min(size, left(size));
-  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> fresh, arrow::AllocateBuffer(size));
+  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> fresh, arrow::AllocateBuffer(size, pool()));
   int64_t n = held();
   if (n > 0) std::memcpy(fresh->mutable_data(), buffer_->data() + at_, static_cast<size_t>(n));
   while (n < size && span_ < spans_.size()) {

@@ -7,6 +7,7 @@
  * 4. Times are nanoseconds in the library: one outside of the years 1677 to 2262 is BL_UNSUPPORTED. */
 #include "arrow_edge.h"
 #include "guard.h"
+#include "pool.h"
 
 #if __has_include(<arrow/adapters/orc/adapter.h>)
 
@@ -39,7 +40,7 @@ struct OrcFile {
 };
 
 std::unique_ptr<orc::ORCFileReader> open_orc(const std::shared_ptr<InputFile> &input) {
-  return ok(orc::ORCFileReader::Open(input, arrow::default_memory_pool()));
+  return ok(orc::ORCFileReader::Open(input, pool()));
 }
 
 /* ---- the tree ---- */
@@ -206,7 +207,7 @@ private:
 
   /* Nanoseconds are cut, as writers must have done. */
   std::shared_ptr<ArrayData> micros(int32_t i, const arrow::Array &a) const {
-    std::shared_ptr<arrow::Buffer> out = ok(arrow::AllocateBuffer(a.length() * 8));
+    std::shared_ptr<arrow::Buffer> out = ok(arrow::AllocateBuffer(a.length() * 8, pool()));
     const auto &in = static_cast<const arrow::TimestampArray &>(a);
     auto *to = reinterpret_cast<int64_t *>(out->mutable_data());
     for (int64_t k = 0; k < a.length(); k++) {
@@ -219,7 +220,7 @@ private:
   /* The library does not check lengths. */
   std::shared_ptr<ArrayData> fixed(int32_t i, const arrow::BinaryArray &a) const {
     const bl_data_node &n = tree_.at(i);
-    std::shared_ptr<arrow::Buffer> out = ok(arrow::AllocateBuffer(a.length() * n.length));
+    std::shared_ptr<arrow::Buffer> out = ok(arrow::AllocateBuffer(a.length() * n.length, pool()));
     uint8_t *to = out->mutable_data();
     for (int64_t k = 0; k < a.length(); k++, to += n.length) {
       std::string_view v = a.IsNull(k) ? std::string_view() : a.GetView(k);

@@ -17,6 +17,7 @@
 #include <parquet/schema.h>
 
 #include "input.h"
+#include "pool.h"
 #include "tree.h"
 
 namespace bl {
@@ -61,7 +62,7 @@ struct ParquetFile {
   std::shared_ptr<InputFile> input;
   std::unique_ptr<parquet::ParquetFileReader> reader;
   std::shared_ptr<parquet::FileMetaData> footer;
-  parquet::ReaderProperties properties;
+  parquet::ReaderProperties properties{pool()};
   bool encrypted = false;
   ParquetTree tree;
   std::vector<bl_data_group> groups;

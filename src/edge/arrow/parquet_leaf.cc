@@ -9,6 +9,7 @@
 #include <arrow/util/decimal.h>
 
 #include "guard.h"
+#include "pool.h"
 
 namespace bl {
 namespace {
@@ -20,7 +21,7 @@ constexpr int64_t kJulianEpoch = 2440588; /* Julian day of 1970-01-01 */
 constexpr int64_t kMicrosPerDay = 86400000000;
 
 std::shared_ptr<Buffer> allocate(int64_t n) {
-  return ok(arrow::AllocateBuffer(n));
+  return ok(arrow::AllocateBuffer(n, pool()));
 }
 
 bool valid_at(const uint8_t *valid, int64_t i) {
@@ -123,8 +124,7 @@ Leaf::Leaf(std::shared_ptr<ParquetFile> file, size_t group, int32_t leaf, PagePl
     : file_(std::move(file)), group_(group), leaf_(leaf), node_(file_->tree.leaf_node[static_cast<size_t>(leaf)]),
       plan_(std::move(plan)), type_(leaf_type(file_->tree.at(node_))) {
   const parquet::ColumnDescriptor *descr = file_->footer->schema()->Column(leaf);
-  reader_ = parquet::internal::RecordReader::Make(descr, parquet::internal::LevelInfo::ComputeLevelInfo(descr),
-                                                  arrow::default_memory_pool());
+  reader_ = parquet::internal::RecordReader::Make(descr, parquet::internal::LevelInfo::ComputeLevelInfo(descr), pool());
   auto pages = open_pages(*file_, group, leaf, plan_);
   if (plan_.look_ahead) {
     auto ahead = std::make_unique<LookAhead>(std::move(pages), ranges, &plan_.kept);

@@ -19,6 +19,7 @@
 #include "edge/parquet_footer.h"
 #include "guard.h"
 #include "parquet_leaf.h"
+#include "pool.h"
 #include "stream.h"
 
 namespace bl {
@@ -81,7 +82,7 @@ private:
 
   /* Room for the validity of `length` slots; the levels decide how many there really are. */
   static std::shared_ptr<arrow::Buffer> bitmap(int64_t length, parquet::internal::ValidityBitmapInputOutput *io) {
-    auto bits = ok(arrow::AllocateEmptyBitmap(length));
+    auto bits = ok(arrow::AllocateEmptyBitmap(length, pool()));
     io->values_read_upper_bound = length;
     io->valid_bits = bits->mutable_data();
     return bits;
@@ -115,7 +116,7 @@ private:
     l.anc_def = ancestor_def(node);
     parquet::internal::ValidityBitmapInputOutput io;
     auto bits = bitmap(length, &io);
-    std::shared_ptr<arrow::Buffer> offsets = ok(arrow::AllocateBuffer((length + 1) * 4));
+    std::shared_ptr<arrow::Buffer> offsets = ok(arrow::AllocateBuffer((length + 1) * 4, pool()));
     auto *at = reinterpret_cast<int32_t *>(offsets->mutable_data());
     at[0] = 0;
     parquet::internal::DefRepLevelsToList(w.def(), w.rep(), w.n_levels(), info(l), &io, at);

@@ -25,6 +25,7 @@ extern "C" {
 }
 #include "bridge.h"
 #include "guard.h"
+#include "pool.h"
 #include "writer.h"
 
 namespace bl {
@@ -285,8 +286,7 @@ private:
     if (!changed) return a;
     std::shared_ptr<arrow::Buffer> valid;
     if (a->null_count() > 0)
-      valid = ok(
-          arrow::internal::CopyBitmap(arrow::default_memory_pool(), a->null_bitmap_data(), a->offset(), a->length()));
+      valid = ok(arrow::internal::CopyBitmap(pool(), a->null_bitmap_data(), a->offset(), a->length()));
     return std::make_shared<arrow::StructArray>(a->type(), a->length(), kids, valid, a->null_count());
   }
 };
@@ -387,8 +387,7 @@ public:
       lanes_ = std::make_unique<Lanes>(o.threads);
       arrow_properties.set_use_threads(true)->set_executor(lanes_.get());
     }
-    ok(parquet::arrow::FileWriter::Make(arrow::default_memory_pool(), std::move(outer), schema_,
-                                        arrow_properties.build(), &writer_));
+    ok(parquet::arrow::FileWriter::Make(pool(), std::move(outer), schema_, arrow_properties.build(), &writer_));
   }
 
   const char *name() const override { return "Parquet"; }
@@ -452,6 +451,7 @@ private:
   static std::shared_ptr<parquet::WriterProperties> properties(const bl_parquet_options &o,
                                                                const std::shared_ptr<GroupNode> &root) {
     parquet::WriterProperties::Builder b;
+    b.memory_pool(pool());
     b.created_by(std::string("bergline version ") + BL_VERSION + " (Arrow " + arrow::GetBuildInfo().version_string +
                  ")");
     b.compression(codec_of(o.codec));

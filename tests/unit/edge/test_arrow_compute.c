@@ -37,19 +37,78 @@ static struct ArrowArray again(fixture *f, int64_t rows) {
   return a;
 }
 
-static void test_arrow_compute__filter_keeps_the_marked_rows_of_every_type(void **state) {
-  (void)state;
+static void assert_filter(int64_t rows, bool (*wanted)(int64_t row)) {
   fixture f;
-  setup(&f, 60);
-  struct ArrowArray in = again(&f, 60), out;
-  uint8_t keep[60];
-  for (int i = 0; i < 60; i++) keep[i] = i % 7 == 2 || i > 50;
+  setup(&f, rows);
+  struct ArrowArray in = again(&f, rows), out;
+  uint8_t keep[2000];
+  for (int64_t i = 0; i < rows; i++) keep[i] = wanted(i);
   test_ok(bl_arrow_filter(&in, &f.schema, keep, &out, &f.err), &f.err);
   assert_null(in.release);
   bl_view *a = view(&f, &out), *b = view(&f, &f.batch);
   int64_t at = 0;
-  for (int64_t i = 0; i < 60; i++)
+  for (int64_t i = 0; i < rows; i++)
     if (keep[i]) assert_same(a, at++, b, i);
+  assert_int_equal(at, out.length);
+  bl_view_free(a);
+  bl_view_free(b);
+  out.release(&out);
+  teardown(&f);
+}
+
+static bool here_and_there(int64_t row) {
+  return row % 7 == 2 || row > 50;
+}
+
+static bool all_but_some(int64_t row) {
+  return row % 99 != 41 && row > 3 && row != 1999;
+}
+
+static bool all(int64_t row) {
+  return row >= 0;
+}
+
+static bool none(int64_t row) {
+  return row < 0;
+}
+
+static void test_arrow_compute__filter_keeps_the_marked_rows_of_every_type(void **state) {
+  (void)state;
+  assert_filter(60, here_and_there);
+}
+
+static void test_arrow_compute__filter_keeps_long_runs_of_rows_of_every_type(void **state) {
+  (void)state;
+  assert_filter(2000, all_but_some);
+  assert_filter(150, all_but_some);
+}
+
+static void test_arrow_compute__filter_keeps_all_rows_or_none(void **state) {
+  (void)state;
+  assert_filter(70, all);
+  assert_filter(70, none);
+}
+
+/* Rows that a slice leaves out are not there, below structs too. */
+static void test_arrow_compute__filter_of_a_slice_counts_from_its_first_row(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f, 200);
+  struct ArrowArray in = again(&f, 200), out;
+  enum { FIRST = 13 };
+  for (int64_t i = 0; i < in.n_children; i++) {
+    in.children[i]->offset = FIRST;
+    in.children[i]->length -= FIRST;
+    if (in.children[i]->null_count > 0) in.children[i]->null_count = -1;
+  }
+  in.length -= FIRST;
+  uint8_t keep[200];
+  for (int64_t i = 0; i < in.length; i++) keep[i] = all_but_some(i);
+  int64_t rows = in.length, at = 0;
+  test_ok(bl_arrow_filter(&in, &f.schema, keep, &out, &f.err), &f.err);
+  bl_view *a = view(&f, &out), *b = view(&f, &f.batch);
+  for (int64_t i = 0; i < rows; i++)
+    if (keep[i]) assert_same(a, at++, b, i + FIRST);
   assert_int_equal(at, out.length);
   bl_view_free(a);
   bl_view_free(b);
@@ -367,6 +426,9 @@ static void test_arrow_compute__malformed_predicates_are_usage_errors(void **sta
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_arrow_compute__filter_keeps_the_marked_rows_of_every_type),
+      cmocka_unit_test(test_arrow_compute__filter_keeps_long_runs_of_rows_of_every_type),
+      cmocka_unit_test(test_arrow_compute__filter_keeps_all_rows_or_none),
+      cmocka_unit_test(test_arrow_compute__filter_of_a_slice_counts_from_its_first_row),
       cmocka_unit_test(test_arrow_compute__take_gives_rows_in_any_order_and_again),
       cmocka_unit_test(test_arrow_compute__concat_puts_batches_behind_each_other),
       cmocka_unit_test(test_arrow_compute__batches_without_columns_keep_their_lengths),
