@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,6 +56,15 @@ static bool is_folder(const char *path) {
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* The same where it matters that nobody can tell. */
+static bl_status look_for_folder(const char *path, bool *there, bl_error *err) {
+  struct stat info;
+  *there = false;
+  if (stat(path, &info) == 0) *there = S_ISDIR(info.st_mode);
+  else if (errno != ENOENT && errno != ENOTDIR) return folder_error(err, "cannot look for the folder", path);
+  return BL_OK;
+}
+
 /* *path (bl_free): its newest metadata file; NULL: the folder is no table. */
 static bl_status newest(const fs_catalog *c, const char *folder, char **path, bl_error *err) {
   bl_error why = BL_ERROR_INIT;
@@ -65,6 +75,24 @@ static bl_status newest(const fs_catalog *c, const char *folder, char **path, bl
   if (st != BL_OK) return bl_fail(err, st, "%s", why.message);
   *path = at.path;
   return BL_OK;
+}
+
+/* Does the folder hold anything but hidden files and, where `but` is not NULL, what has that name? */
+static bool holds_more(const char *folder, const char *but) {
+  DIR *dir = opendir(folder);
+  bool more = !dir;
+  for (struct dirent *e; dir && !more && (e = readdir(dir));)
+    more = e->d_name[0] != '.' && (!but || strcmp(e->d_name, but) != 0);
+  if (dir) closedir(dir);
+  return more;
+}
+
+/* A table whose creation came to nothing: a place for metadata, and nothing in it. Neither table nor namespace. */
+static bool is_unfinished(const fs_catalog *c, const char *folder) {
+  char *path = bl_asprintf(c->ctx, "%s/metadata", folder);
+  bool yes = path && is_folder(path) && !holds_more(folder, "metadata") && !holds_more(path, NULL);
+  bl_free(c->ctx, path);
+  return yes;
 }
 
 static bl_status is_table(const fs_catalog *c, const char *folder, bool *yes, bl_error *err) {
@@ -106,9 +134,10 @@ static bl_status walk_child(walk *w, const char *path, const char *ns, const cha
   if (!inner.p) return bl_nomem(err);
   if (!is_folder(path)) return BL_OK;
   BL_TRY(newest(w->c, path, &metadata, err));
+  bool inside = !metadata && !is_unfinished(w->c, path);
   if (metadata && w->tables && *ns) st = gather(w, ns, name, metadata, err);
-  if (!metadata && !w->tables) st = gather(w, inner.p, NULL, NULL, err);
-  if (!metadata && w->deep && depth < MOST_LEVELS && st == BL_OK) st = walk_folder(w, path, inner.p, depth + 1, err);
+  if (inside && !w->tables) st = gather(w, inner.p, NULL, NULL, err);
+  if (inside && w->deep && depth < MOST_LEVELS && st == BL_OK) st = walk_folder(w, path, inner.p, depth + 1, err);
   bl_free(w->c->ctx, metadata);
   return st;
 }
@@ -191,11 +220,11 @@ static bl_status fs_list_namespaces(bl_catalog *base, bl_catalog_visit visit, vo
 
 static bl_status need_namespace(const fs_catalog *c, const char *const *levels, size_t n, char **folder,
                                 bl_error *err) {
-  bool table = false;
+  bool table = false, there = false;
   BL_TRY(path_of(c, c->root, levels, n, NULL, folder, err));
-  bl_status st = BL_OK;
-  if (is_folder(*folder)) st = is_table(c, *folder, &table, err);
-  if (st == BL_OK && (table || !is_folder(*folder)))
+  bl_status st = look_for_folder(*folder, &there, err);
+  if (there) st = is_table(c, *folder, &table, err);
+  if (st == BL_OK && (table || !there))
     st = bl_fail(err, BL_NOT_FOUND, "no such namespace: %s: not in the warehouse %s", levels[n - 1], c->warehouse);
   if (st == BL_OK) return BL_OK;
   bl_free(c->ctx, *folder);
@@ -222,8 +251,9 @@ static bl_status fs_create_namespace(bl_catalog *base, const char *const *levels
   (void)p;
   if (n) return bl_fail(err, BL_UNSUPPORTED, "a namespace that is a folder has no properties");
   BL_TRY(path_of(c, c->root, levels, n_levels, NULL, &folder, err));
-  bl_status st = BL_OK;
-  if (is_folder(folder)) st = bl_fail(err, BL_CONFLICT, "the namespace exists: %s", folder);
+  bool there;
+  bl_status st = look_for_folder(folder, &there, err);
+  if (there) st = bl_fail(err, BL_CONFLICT, "the namespace exists: %s", folder);
   for (char *p2 = folder + 1; st == BL_OK; p2++) { /* every folder on the way */
     if (*p2 != '/' && *p2) continue;
     char end = *p2;
@@ -234,30 +264,6 @@ static bl_status fs_create_namespace(bl_catalog *base, const char *const *levels
   }
   bl_free(c->ctx, folder);
   return st;
-}
-
-static bl_status fs_drop_namespace(bl_catalog *base, const char *const *levels, size_t n_levels, bl_error *err) {
-  fs_catalog *c = (fs_catalog *)base;
-  char *folder;
-  BL_TRY(need_namespace(c, levels, n_levels, &folder, err));
-  bl_status st = BL_OK;
-  if (rmdir(folder) != 0) {
-    bool full = errno == ENOTEMPTY || errno == EEXIST;
-    st = full ? bl_fail(err, BL_CONFLICT, "the namespace is not empty: %s", folder)
-              : folder_error(err, "cannot remove the folder", folder);
-  }
-  bl_free(c->ctx, folder);
-  return st;
-}
-
-static bl_status fs_namespace_properties(bl_catalog *base, const char *const *levels, size_t n_levels,
-                                         bl_catalog_pair_visit visit, void *user, bl_error *err) {
-  fs_catalog *c = (fs_catalog *)base;
-  char *folder;
-  (void)visit, (void)user;
-  BL_TRY(need_namespace(c, levels, n_levels, &folder, err));
-  bl_free(c->ctx, folder);
-  return BL_OK;
 }
 
 /* Everything below a folder, then the folder. Links are removed, not followed. */
@@ -278,6 +284,67 @@ static bl_status remove_tree(bl_ctx *ctx, const char *folder, bl_error *err) {
   return st;
 }
 
+#define DROPPED ".dropped-"
+
+/* What is no longer, or never was, a table. */
+static bool is_leftover(const fs_catalog *c, const char *path, const char *name) {
+  return strncmp(name, DROPPED, strlen(DROPPED)) == 0 || (*name != '.' && is_unfinished(c, path));
+}
+
+static bl_status remove_leftovers(const fs_catalog *c, const char *folder, bl_error *err) {
+  DIR *dir = opendir(folder);
+  bl_status st = BL_OK;
+  if (!dir) return folder_error(err, "cannot list", folder);
+  for (struct dirent *e; st == BL_OK && (e = readdir(dir));) {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    char *path = bl_asprintf(c->ctx, "%s/%s", folder, e->d_name);
+    if (!path) st = bl_nomem(err);
+    else if (is_leftover(c, path, e->d_name)) st = remove_tree(c->ctx, path, err);
+    bl_free(c->ctx, path);
+  }
+  closedir(dir);
+  return st;
+}
+
+static bl_status fs_drop_namespace(bl_catalog *base, const char *const *levels, size_t n_levels, bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  char *folder;
+  BL_TRY(need_namespace(c, levels, n_levels, &folder, err));
+  bl_status st = remove_leftovers(c, folder, err);
+  if (st == BL_OK && rmdir(folder) != 0) {
+    bool full = errno == ENOTEMPTY || errno == EEXIST;
+    st = full ? bl_fail(err, BL_CONFLICT, "the namespace is not empty: %s", folder)
+              : folder_error(err, "cannot remove the folder", folder);
+  }
+  bl_free(c->ctx, folder);
+  return st;
+}
+
+static bl_status fs_namespace_properties(bl_catalog *base, const char *const *levels, size_t n_levels,
+                                         bl_catalog_pair_visit visit, void *user, bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  char *folder;
+  (void)visit, (void)user;
+  BL_TRY(need_namespace(c, levels, n_levels, &folder, err));
+  bl_free(c->ctx, folder);
+  return BL_OK;
+}
+
+/* In one step the folder is a table no more; then its files go. Those that stay are found by drop_namespace. */
+static bl_status drop_folder(const fs_catalog *c, const char *folder, bl_error *err) {
+  bl_error why = BL_ERROR_INIT;
+  uint64_t r;
+  bl_random(c->ctx, &r, sizeof r);
+  char *gone = bl_asprintf(c->ctx, "%.*s" DROPPED "%016llx", (int)(strrchr(folder, '/') + 1 - folder), folder,
+                           (unsigned long long)r);
+  if (!gone) return bl_nomem(err);
+  bl_status st = BL_OK;
+  if (rename(folder, gone) != 0) st = folder_error(err, "cannot remove the folder", folder);
+  else if (remove_tree(c->ctx, gone, &why) != BL_OK) bl_warn(c->ctx, "files of a dropped table stay: %s", why.message);
+  bl_free(c->ctx, gone);
+  return st;
+}
+
 static bl_status fs_drop(bl_catalog *base, const bl_table_name *t, bl_error *err) {
   fs_catalog *c = (fs_catalog *)base;
   char *folder = NULL;
@@ -286,7 +353,7 @@ static bl_status fs_drop(bl_catalog *base, const bl_table_name *t, bl_error *err
   BL_GO(path_of(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
   BL_GO(is_table(c, folder, &yes, err));
   if (!yes) BL_GO(bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", t->name, c->warehouse));
-  st = remove_tree(c->ctx, folder, err);
+  st = drop_folder(c, folder, err);
 done:
   bl_free(c->ctx, folder);
   return st;

@@ -1,6 +1,7 @@
 /* catalog_sqlite.c: see catalog_sqlite.h. */
 #include "edge/catalog_sqlite.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -202,7 +203,8 @@ static const char schema[] =
 static bl_status open_file(sqlite_catalog *c, bool create, bl_error *err) {
   struct stat info;
   if (!create && stat(c->path, &info) != 0)
-    return bl_fail(err, BL_NOT_FOUND, "cannot open the catalog: %s: %m", c->path);
+    return bl_fail(err, errno == ENOENT || errno == ENOTDIR ? BL_NOT_FOUND : BL_IO, "cannot open the catalog: %s: %m",
+                   c->path);
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
   int rc = sqlite3_open_v2(c->path, &c->db, flags, NULL);
   if (rc != SQLITE_OK) return bl_sqlite_db_fail(c, rc, err);

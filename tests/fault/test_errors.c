@@ -1,0 +1,86 @@
+/* test_errors.c: a system call fails, in every verb: each kind of call once; all from one on; the disk is full from one
+ * on (a write that does a half comes first). What was reported is true, the table is before or after, and what comes
+ * next works. */
+#include <errno.h>
+
+#include "base/alloc.h"
+#include "fault_world.h"
+
+typedef struct how {
+  const char *name;
+  fault_plan plan;
+  long some; /* places to try where not all are */
+} how;
+
+static const how ways[] = {
+    {"EIO at call", {.code = EIO}, 16},
+    {"EIO from call", {.code = EIO, .onwards = true}, 4},
+    {"no room from call", {.code = ENOSPC, .full = true, .torn = true, .changes = true}, 8},
+};
+
+/* SQLite takes pages that cannot be read for damaged ones. */
+static bool may_say(const trial *x, bl_status st) {
+  if (st == BL_DAMAGED) return x->g->sqlite;
+  return st == BL_OK || st == BL_IO || st == BL_UNKNOWN || st == BL_CONFLICT;
+}
+
+/* false: it made fewer calls. */
+static bool try_error(const trial *x, const how *h, long n) {
+  bl_error err = BL_ERROR_INIT;
+  bl_ctx *ctx = test_ctx();
+  place p;
+  fault_plan plan = h->plan;
+  plan.at = n;
+  ground_restore(x->g);
+  test_ok(place_open(&p, x->g, ctx, &err), &err);
+  fault_sys_begin(&plan);
+  bl_status st = x->verb->run(&p, &err);
+  bool reached = fault_sys_end() >= n;
+  place_close(&p);
+  test_ctx_free(ctx);
+  if (!may_say(x, st))
+    fail_msg("%s, %s %ld %s: status %d (%s)", x->verb->name, h->name, n, fault_sys_what(), st, err.message);
+  judge(x, h->name, n, st, &err);
+  return reached;
+}
+
+static long count_calls(const trial *x, const how *h) {
+  bl_error err = BL_ERROR_INIT;
+  bl_ctx *ctx = test_ctx();
+  place p;
+  ground_restore(x->g);
+  test_ok(place_open(&p, x->g, ctx, &err), &err);
+  fault_sys_begin(&(fault_plan){.changes = h->plan.changes});
+  bl_status st = x->verb->run(&p, &err);
+  long n = fault_sys_end();
+  test_ok(st, &err);
+  place_close(&p);
+  test_ctx_free(ctx);
+  return n;
+}
+
+static void test_errors__are_told_and_change_nothing(void **state) {
+  ground g;
+  ground_begin(&g, *(bool *)*state);
+  for (size_t i = 0; i < n_verbs; i++) {
+    trial x;
+    if (!trial_begin(&x, &g, &verbs[i])) continue;
+    for (size_t h = 0; h < BL_LEN(ways); h++) {
+      long all = count_calls(&x, &ways[h]);
+      for (long n = 1 + (long)(i % 5); n <= all; n = next_number(n, all, ways[h].some)) try_error(&x, &ways[h], n);
+    }
+    trial_end(&x);
+  }
+  ground_end(&g);
+}
+
+int main(void) {
+  static bool folder = false, sqlite = true;
+  const struct CMUnitTest tests[] = {
+      {"test_errors__are_told_and_change_nothing (folder)", test_errors__are_told_and_change_nothing, NULL, NULL,
+       &folder},
+      {"test_errors__are_told_and_change_nothing (catalog)", test_errors__are_told_and_change_nothing, NULL, NULL,
+       &sqlite},
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+/* test_killed.c: the process is killed before each of its steps, and in the midst of each write, in every verb. What it
+ * leaves is the table before or after, and what comes next works. */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fault_world.h"
+
+static int run_to_death(const trial *x, long n, bool torn) {
+  bl_error err = BL_ERROR_INIT;
+  bl_ctx_options o;
+  bl_ctx *ctx;
+  place p;
+  bl_ctx_options_init(&o);
+  o.threads = 1;
+  if (bl_ctx_new(&o, &ctx, &err) != BL_OK || place_open(&p, x->g, ctx, &err) != BL_OK) return 2;
+  fault_sys_begin(&(fault_plan){.at = n, .changes = true, .torn = torn});
+  bl_status st = x->verb->run(&p, &err);
+  fault_sys_end();
+  if (st != BL_OK) fprintf(stderr, "%s\n", err.message);
+  return st == BL_OK ? 0 : 1;
+}
+
+/* false: it lived. */
+static bool try_death(const trial *x, long n, bool torn) {
+  int status;
+  ground_restore(x->g);
+  pid_t child = fork();
+  if (child == 0) _exit(run_to_death(x, n, torn));
+  assert_int_equal(waitpid(child, &status, 0), child);
+  bool lived = WIFEXITED(status);
+  if (lived) assert_int_equal(WEXITSTATUS(status), 0);
+  else assert_int_equal(WTERMSIG(status), SIGKILL);
+  judge(x, torn ? "death within call" : "death at call", n, lived ? BL_OK : -1, NULL);
+  return !lived;
+}
+
+/* Calls of the verb that change something. */
+static long count_calls(const trial *x) {
+  bl_error err = BL_ERROR_INIT;
+  bl_ctx *ctx = test_ctx();
+  place p;
+  ground_restore(x->g);
+  test_ok(place_open(&p, x->g, ctx, &err), &err);
+  fault_sys_begin(&(fault_plan){.changes = true});
+  bl_status st = x->verb->run(&p, &err);
+  long n = fault_sys_end();
+  test_ok(st, &err);
+  place_close(&p);
+  test_ctx_free(ctx);
+  return n;
+}
+
+static void test_killed__leaves_the_table_before_or_after(void **state) {
+  ground g;
+  ground_begin(&g, *(bool *)*state);
+  for (size_t i = 0; i < n_verbs; i++) {
+    trial x;
+    if (!trial_begin(&x, &g, &verbs[i])) continue;
+    long all = count_calls(&x);
+    for (int torn = 0; torn < 2; torn++)
+      for (long n = 1 + (long)(i % 3); n <= all; n = next_number(n, all, 6)) try_death(&x, n, torn);
+    trial_end(&x);
+  }
+  ground_end(&g);
+}
+
+int main(void) {
+  static bool folder = false, sqlite = true;
+  const struct CMUnitTest tests[] = {
+      {"test_killed__leaves_the_table_before_or_after (folder)", test_killed__leaves_the_table_before_or_after, NULL,
+       NULL, &folder},
+      {"test_killed__leaves_the_table_before_or_after (catalog)", test_killed__leaves_the_table_before_or_after, NULL,
+       NULL, &sqlite},
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
