@@ -244,11 +244,12 @@ static bool is_top_level(const bl_schema *schema, const bl_field *f) {
 }
 
 /* A column inside a struct has as many values as the file has rows only where null structs were counted (ORC's writer
- * leaves them out): counts that do not add up to the rows are worth nothing. */
+ * leaves them out): counts that do not add up to the rows are worth nothing. Where they do, the nulls may still be those
+ * of the column alone; only Parquet's levels count the structs'. */
 static bool counts_all_rows(const bl_data_file *file, const bl_column_metrics *m, const bl_schema *schema,
                             const bl_field *f) {
-  if (file->record_count < 0) return false;
-  return m->values == BL_NONE ? is_top_level(schema, f) : m->values == file->record_count;
+  if (file->record_count < 0 || (m->values != BL_NONE && m->values != file->record_count)) return false;
+  return is_top_level(schema, f) || (m->values != BL_NONE && file->format == BL_FORMAT_PARQUET);
 }
 
 void bl_metrics_stats(const bl_data_file *f, const bl_schema *schema, const bl_field *field, bl_stats *out) {
