@@ -72,26 +72,37 @@ static bool is_common_data(const bl_diff_run *r, size_t i) {
   return x->slots[i].common && x->list[i].content == BL_MANIFEST_DATA && bl_manifest_may_live(&x->list[i]);
 }
 
-/* Every manifest that a delete without name may reach; then lots of those that may hold a named file, until all are
- * found. The lots do not hang on the number of threads: two runs open the same. */
+/* Lots of manifests that may hold a named file, until all are found. The lots do not hang on the number of threads: two
+ * runs open the same. */
+static bl_status search_named(bl_diff_run *r, bl_diff_requests *q,
+                              bool (*may_hold)(const bl_reach *, const bl_manifest_file *), bl_error *err) {
+  const bl_diff_half *x = &r->s[BL_NEWER];
+  size_t most = LOT_FIRST;
+  for (size_t i = 0; i < x->n && bl_reach_missing(r->reach);) {
+    size_t from = q->n;
+    for (; i < x->n && q->n - from < most; i++)
+      if (is_common_data(r, i) && !x->slots[i].opened && may_hold(r->reach, &x->list[i]))
+        bl_diff_request(r, q, BL_NEWER, i);
+    BL_TRY(search_lot(r, q, from, q->n - from, err));
+    if (most < LOT_MOST) most *= 2;
+  }
+  return BL_OK;
+}
+
+/* Every manifest that a delete without name may reach; then those for named files: of the delete's partition, and where
+ * that is not the file's, of any. */
 static bl_status search(bl_diff_run *r, bl_error *err) {
   const bl_diff_half *x = &r->s[BL_NEWER];
   bl_diff_requests q;
   bl_status st = BL_OK;
-  size_t most = LOT_FIRST, from = 0;
+  size_t from = 0;
   BL_GO(bl_diff_requests_init(r, &q, err));
   for (size_t i = 0; i < x->n; i++)
     if (is_common_data(r, i) && bl_reach_wide(r->reach, &x->list[i])) bl_diff_request(r, &q, BL_NEWER, i);
   for (; from < q.n; from += LOT_MOST)
     BL_GO(search_lot(r, &q, from, from + LOT_MOST < q.n ? LOT_MOST : q.n - from, err));
-  for (size_t i = 0; i < x->n && bl_reach_missing(r->reach);) {
-    from = q.n;
-    for (; i < x->n && q.n - from < most; i++)
-      if (is_common_data(r, i) && !x->slots[i].opened && bl_reach_named(r->reach, &x->list[i]))
-        bl_diff_request(r, &q, BL_NEWER, i);
-    BL_GO(search_lot(r, &q, from, q.n - from, err));
-    if (most < LOT_MOST) most *= 2;
-  }
+  BL_GO(search_named(r, &q, bl_reach_named, err));
+  BL_GO(search_named(r, &q, bl_reach_stray, err));
 done:
   bl_diff_requests_dispose(r, &q);
   return st;

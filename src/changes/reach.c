@@ -92,7 +92,7 @@ struct bl_reach {
   bl_map *by_path; /* index into targets */
   target *targets;
   size_t n_targets, cap_targets;
-  size_t missing;
+  size_t missing, missing_newer; /* of both sides; of the newer alone */
   int64_t everywhere; /* equality deletes of unpartitioned specs reach data up to this number */
   bool equality;
 };
@@ -133,6 +133,7 @@ static bl_status add_named(bl_reach *r, const bl_manifest_entry *e, bl_str path,
   t->group[side] = at;
   r->groups.items[at].missing++;
   r->missing++;
+  r->missing_newer += side == BL_NEWER;
   return BL_OK;
 }
 
@@ -160,6 +161,7 @@ void bl_reach_found(bl_reach *r, bl_str path, int side) {
   t->missing[side] = false;
   r->groups.items[t->group[side]].missing--;
   r->missing--;
+  r->missing_newer -= side == BL_NEWER;
 }
 
 bool bl_reach_missing(const bl_reach *r) {
@@ -184,6 +186,12 @@ bool bl_reach_named(const bl_reach *r, const bl_manifest_file *m) {
     const group *g = &r->groups.items[i];
     if (g->missing && m->min_sequence_number <= g->named && may_hold(g, r->specs, m)) return true;
   }
+  return false;
+}
+
+bool bl_reach_stray(const bl_reach *r, const bl_manifest_file *m) {
+  for (size_t i = 0; r->missing_newer && i < r->groups.n; i++)
+    if (r->groups.items[i].missing && m->min_sequence_number <= r->groups.items[i].named) return true;
   return false;
 }
 

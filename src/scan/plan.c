@@ -3,6 +3,7 @@
 #include "scan/plan.h"
 
 #include "base/pool.h"
+#include "scan/strays.h"
 #include "scan/typed_specs.h"
 
 typedef struct manifest_work {
@@ -155,7 +156,8 @@ static bl_status plan_snapshot(planner *p, const bl_snapshot *s, bl_error *err) 
   BL_TRY(index_deletes(p, err));
   BL_TRY(choose(p, list, n, BL_MANIFEST_DATA, err));
   BL_TRY(bl_parallel(plan->ctx, p->n_work, read_data, p, err));
-  return gather(p, a, err);
+  BL_TRY(gather(p, a, err));
+  return bl_find_strays(p->t, plan, err);
 }
 
 bl_status bl_plan_new(bl_table *t, const bl_snapshot *s, const bl_plan_options *o, bl_plan **out, bl_error *err) {

@@ -449,18 +449,22 @@ void maker_partition(maker *m, bl_data_file *f, int spec_id, const char *tuple) 
   for (size_t i = 0; i < spec->n_fields; i++, v = v->next) json_value(m, &types[i], v, &f->partition[i]);
 }
 
-static bl_str bound(maker *m, const bl_type *t, const char *json) {
+static bl_str bytes_of_value(maker *m, const bl_type *t, const bl_value *v) {
   bl_error err = BL_ERROR_INIT;
-  bl_value v;
   bl_buf b;
-  if (!json) return BL_STR_NONE;
-  json_value(m, t, parse(m, json), &v);
   bl_buf_init(&b, m->ctx, BL_BUF_MAX);
-  test_ok(bl_value_to_bytes(t, &v, &b, &err), &err);
+  test_ok(bl_value_to_bytes(t, v, &b, &err), &err);
   bl_str s = bl_arena_str(m->arena, (bl_str){b.p ? (const char *)b.p : "", b.n});
   assert_non_null(s.p);
   bl_buf_free(&b);
   return s;
+}
+
+static bl_str bound(maker *m, const bl_type *t, const char *json) {
+  bl_value v;
+  if (!json) return BL_STR_NONE;
+  json_value(m, t, parse(m, json), &v);
+  return bytes_of_value(m, t, &v);
 }
 
 void maker_metrics(maker *m, bl_data_file *f, int32_t field_id, int64_t values, int64_t nulls, const char *lower,
@@ -564,6 +568,41 @@ static void count_entry(bl_manifest_file *m, const bl_manifest_entry *e, int64_t
   if (own < m->min_sequence_number) m->min_sequence_number = own;
 }
 
+static bl_field_summary summary_of(maker *m, const maker_manifest *in, const bl_type *t, size_t field) {
+  bl_field_summary s = {.has_nan = t->kind == BL_FLOAT || t->kind == BL_DOUBLE};
+  const bl_value *lower = NULL, *upper = NULL;
+  for (size_t i = 0; i < in->n; i++) {
+    const bl_value *v = &in->entries[i].file->partition[field];
+    if (v->null) s.contains_null = true;
+    else if (bl_value_is_nan(v)) s.contains_nan = true;
+    else {
+      if (!lower || bl_value_cmp(v, lower) < 0) lower = v;
+      if (!upper || bl_value_cmp(v, upper) > 0) upper = v;
+    }
+  }
+  if (lower && t->kind != BL_KIND_UNKNOWN) {
+    s.lower = bytes_of_value(m, t, lower);
+    s.upper = bytes_of_value(m, t, upper);
+  }
+  return s;
+}
+
+/* Where every entry has a tuple of the spec. */
+static void summarise(maker *m, const maker_manifest *in, bl_manifest_file *out) {
+  const bl_metadata *md = maker_metadata(m);
+  const bl_partition_spec *spec = bl_metadata_spec(md, in->spec_id);
+  for (size_t i = 0; i < in->n; i++)
+    if (!spec || in->entries[i].file->n_partition != spec->n_fields) return;
+  if (!spec) return;
+  bl_type *types = bl_arena_calloc(m->arena, spec->n_fields + 1, sizeof *types);
+  out->partitions = bl_arena_calloc(m->arena, spec->n_fields + 1, sizeof *out->partitions);
+  assert_true(types && out->partitions);
+  bl_spec_types(spec, bl_metadata_current_schema(md), NULL, 0, types);
+  for (size_t i = 0; i < spec->n_fields; i++) out->partitions[i] = summary_of(m, in, &types[i], i);
+  out->n_partitions = spec->n_fields;
+  out->has_partitions = true;
+}
+
 static void write_manifest(maker *m, const maker_manifest *in, int64_t snapshot_id, int64_t seq, size_t number,
                            bl_manifest_file *out) {
   bl_error err = BL_ERROR_INIT;
@@ -594,6 +633,7 @@ static void write_manifest(maker *m, const maker_manifest *in, int64_t snapshot_
     ptrs[i] = &es[i];
     count_entry(out, &es[i], seq);
   }
+  summarise(m, in, out);
   test_ok(bl_manifest_write(m->ctx, md, in->spec_id, m->current_schema, in->content, ptrs, in->n, &bytes, &err), &err);
   out->length = (int64_t)bytes.n;
   maker_put(m, name, bytes.p, bytes.n);

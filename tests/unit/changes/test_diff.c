@@ -439,6 +439,41 @@ static void test_diff__a_vector_of_another_partition_is_damage(void **state) {
   close_made(&m);
 }
 
+/* Its file lies in a manifest that the vector's partition rules out. */
+static void test_diff__a_vector_of_another_partition_is_found_wherever_its_file_is(void **state) {
+  (void)state;
+  static made m;
+  bl_error err = BL_ERROR_INIT;
+  bl_diff d;
+  make_days(&m, 50, 1);
+  bl_manifest_entry e = world_vector(&m.w, 1, 4, &m.files[20][2]);
+  e.file.partition = m.files[30][0].file.partition;
+  commit_entries(&m, BL_MANIFEST_DELETES, &e, 1);
+  test_status(BL_DAMAGED, bl_differ_run(m.d, &m.w.snapshots[0], &m.w.snapshots[1], &d, &err), &err);
+  test_says(&err, m.files[20][2].file.path.p);
+  close_made(&m);
+}
+
+/* W8: a scan refuses it; here its number says that it reaches no touched file, and the file's rows are all new. */
+static void test_diff__a_vector_older_than_a_file_added_again_is_not_its(void **state) {
+  (void)state;
+  static made m;
+  make_days(&m, 3, 1);
+  bl_manifest_entry gone = m.files[1][0], e = world_vector(&m.w, 1, 4, &gone);
+  commit_entries(&m, BL_MANIFEST_DELETES, &e, 1);
+  gone.status = BL_DELETED;
+  m.list[1] = world_manifest(&m.w, BL_MANIFEST_DATA, &gone, 1);
+  world_commit(&m.w, 2, "delete", m.list, m.n);
+  bl_manifest_entry again = world_data(&m.w, 4, 1, 1);
+  assert_string_equal(again.file.path.p, gone.file.path.p);
+  commit_entries(&m, BL_MANIFEST_DATA, &again, 1);
+  bl_diff d = last_diff(&m);
+  assert_int_equal(d.n, 1);
+  assert_null(d.items[0].old_entry);
+  assert_null(d.items[0].new_deletes.vector);
+  close_made(&m);
+}
+
 static bl_status run_all(bl_ctx *ctx, void *user, bl_error *err) {
   const made *m = user;
   bl_table t = m->w.t;
@@ -488,6 +523,8 @@ int main(void) {
       cmocka_unit_test(test_diff__memory_does_not_grow_with_unchanged_manifests),
       cmocka_unit_test(test_diff__a_missing_manifest_is_named),
       cmocka_unit_test(test_diff__a_vector_of_another_partition_is_damage),
+      cmocka_unit_test(test_diff__a_vector_of_another_partition_is_found_wherever_its_file_is),
+      cmocka_unit_test(test_diff__a_vector_older_than_a_file_added_again_is_not_its),
       cmocka_unit_test(test_diff__survives_each_failing_allocation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,30 @@ static void test_position_deletes__of_another_partition_are_refused(void **state
   }
 }
 
+/* The same where the filter rules out the manifest of the vector by its partitions (apache/iceberg#16957). */
+static void test_position_deletes__of_another_partition_are_refused_where_the_filter_hides_them(void **state) {
+  (void)state;
+  for (int right = 0; right < 2; right++) {
+    world w = new_world(3, fields);
+    maker_spec(w.m, 0, "[{\"source-id\":2,\"field-id\":1000,\"name\":\"s\",\"transform\":\"identity\"}]");
+    bl_data_file *f = numbered_file(w.m, "a.parquet", 0, 3, 0), *other = numbered_file(w.m, "b.parquet", 5, 2, 0),
+                 *d = maker_vector(w.m, "d.puffin", right ? "b.parquet" : "a.parquet", (int64_t[]){1}, 1);
+    maker_partition(w.m, f, 0, "[\"x\"]");
+    maker_partition(w.m, other, 0, "[\"y\"]");
+    maker_partition(w.m, d, 0, "[\"y\"]");
+    commit_files(&w, 1, (bl_data_file *[]){f, other}, 2, &d, 1);
+    if (right) {
+      expect_rows(&w, "k", "s = 'x'", "");
+      expect_k(&w, NULL, 0, 1, 2, 5);
+    } else {
+      expect_status(&w, &(bl_scan_options){.where = "s = 'x'"}, BL_DAMAGED, "d.puffin");
+      expect_status(&w, &(bl_scan_options){.where = "s = 'x'"}, BL_DAMAGED, "a.parquet");
+      expect_rows(&w, "k", "s = 'z'", ""); /* no file, no damage to it */
+    }
+    close_world(&w);
+  }
+}
+
 /* B102: the entry's record_count must be the number of positions. */
 static void test_position_deletes__a_vector_of_another_cardinality_is_refused(void **state) {
   (void)state;
@@ -350,6 +374,7 @@ int main(void) {
       cmocka_unit_test(test_position_deletes__are_hidden_by_a_vector),
       cmocka_unit_test(test_position_deletes__without_bounds_apply_by_partition),
       cmocka_unit_test(test_position_deletes__of_another_partition_are_refused),
+      cmocka_unit_test(test_position_deletes__of_another_partition_are_refused_where_the_filter_hides_them),
       cmocka_unit_test(test_position_deletes__a_vector_of_another_cardinality_is_refused),
       cmocka_unit_test(test_position_deletes__a_flipped_bit_of_a_vector_is_found),
       cmocka_unit_test(test_position_deletes__a_blob_outside_its_file_is_refused),
