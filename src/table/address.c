@@ -10,7 +10,13 @@ typedef struct opening {
   const bl_drivers *drivers;
   bl_io *io; /* with the maps that were asked for */
   bl_table *table;
+  char *location;  /* the metadata file that a catalog named last */
+  bool named, new; /* it named one; not the one before */
 } opening;
+
+/* A metadata file may be removed between being found and being read, where others commit and old versions go: then it
+ * is looked for again, as long as there is another each time. */
+enum { MOST_TRIES = 100 };
 
 /* ---- by path ---- */
 
@@ -63,17 +69,31 @@ static bl_status open_metadata_file(opening *w, const char *path, bl_table_form 
   return st;
 }
 
-static bl_status open_folder(opening *w, const char *folder, bl_error *err) {
-  bl_located at;
-  BL_TRY(bl_locate_metadata(w->ctx, w->io, folder, &at, err));
+static bl_status load_located(opening *w, const char *folder, const bl_located *at, bl_error *err) {
   bl_table_source src = {.name = w->address,
-                         .metadata_path = at.path,
+                         .metadata_path = at->path,
                          .folder = folder,
-                         .form = at.name.hadoop ? BL_FORM_HADOOP : BL_FORM_NAMED,
-                         .version = at.name.version};
-  bl_status st = load(w, &src, err);
-  bl_free(w->ctx, at.path);
-  return st;
+                         .form = at->name.hadoop ? BL_FORM_HADOOP : BL_FORM_NAMED,
+                         .version = at->name.version};
+  return load(w, &src, err);
+}
+
+static bl_status open_folder(opening *w, const char *folder, bl_error *err) {
+  char *last = NULL;
+  bl_error why;
+  bl_status st;
+  bool again = true;
+  for (int i = 0; again; i++) {
+    bl_located at;
+    why = (bl_error)BL_ERROR_INIT;
+    st = bl_locate_metadata(w->ctx, w->io, folder, &at, &why);
+    if (st == BL_OK) st = load_located(w, folder, &at, &why);
+    again = st == BL_NOT_FOUND && at.path && i < MOST_TRIES && (!last || strcmp(last, at.path) != 0);
+    bl_free(w->ctx, last);
+    last = at.path;
+  }
+  bl_free(w->ctx, last);
+  return st == BL_OK ? BL_OK : bl_fail_at(err, st, why.position, "%s", why.message);
 }
 
 static bl_status open_path(opening *w, bl_error *err) {
@@ -105,14 +125,34 @@ done:
 
 static bl_status visit_table(void *user, const bl_catalog_entry *e, bl_error *err) {
   opening *w = user;
+  w->named = true;
+  w->new = !w->location || strcmp(w->location, e->metadata_location) != 0;
+  bl_free(w->ctx, w->location);
+  w->location = bl_strdup(w->ctx, e->metadata_location);
+  if (!w->location) return bl_nomem(err);
   return open_metadata_file(w, e->metadata_location, BL_FORM_CATALOG, err);
+}
+
+static bl_status open_named(opening *w, bl_catalog *catalog, const bl_table_name *name, bl_error *err) {
+  bl_error why;
+  bl_status st;
+  bool again = true;
+  for (int i = 0; again; i++) {
+    why = (bl_error)BL_ERROR_INIT;
+    w->named = false;
+    st = catalog->load(catalog, name, visit_table, w, &why);
+    again = st == BL_NOT_FOUND && w->named && w->new &&i < MOST_TRIES;
+  }
+  bl_free(w->ctx, w->location);
+  w->location = NULL;
+  return st == BL_OK ? BL_OK : bl_fail_at(err, st, why.position, "%s", why.message);
 }
 
 static bl_status open_through(opening *w, const bl_catalog_driver *driver, const bl_catalog_options *c,
                               const bl_table_name *name, bl_error *err) {
   bl_catalog *catalog = NULL;
   BL_TRY(driver->open(w->ctx, c, &catalog, err));
-  bl_status st = catalog->load(catalog, name, visit_table, w, err);
+  bl_status st = open_named(w, catalog, name, err);
   if (st == BL_OK) {
     w->table->catalog = catalog;
     catalog = NULL;
@@ -191,7 +231,7 @@ static bl_status refresh_in_catalog(opening *w, const bl_table *t, bl_error *err
   bl_table_name name;
   BL_TRY(bl_arena_new(w->ctx, &a, err));
   bl_status st = bl_table_name_parse(a, t->catalog_table, &name, err);
-  if (st == BL_OK) st = t->catalog->load(t->catalog, &name, visit_table, w, err);
+  if (st == BL_OK) st = open_named(w, t->catalog, &name, err);
   if (st == BL_OK) {
     w->table->catalog = t->catalog;
     w->table->catalog_table = bl_strdup(w->ctx, t->catalog_table);

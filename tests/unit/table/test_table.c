@@ -2,8 +2,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "edge/io_local.h"
 #include "edge/io_memory.h"
+#include "support/fault_io.h"
 #include "support/support.h"
+#include "support/tree.h"
 #include "table/manifests.h"
 #include "table/refs.h"
 
@@ -90,6 +93,68 @@ static void test_table__its_form_tells_who_may_write(void **state) {
   open_table(&f, "metadata_zoo/same_number/table/metadata/00009-ffffffff-0000-4000-8000-000000000000.metadata.json");
   assert_int_equal(f.t->form, BL_FORM_NAMED);
   assert_true(f.t->read_only);
+  teardown(&f);
+}
+
+/* Another commits, and the version that was just found goes. */
+typedef struct moving {
+  char *folder;
+  int version, until;
+} moving;
+
+static bl_status move_on(void *user, long call, const char *operation, const char *path, bl_error *err) {
+  moving *m = user;
+  char name[40], from[500], to[500];
+  (void)call, (void)err;
+  snprintf(name, sizeof name, "/v%d.metadata.json", m->version);
+  if (strcmp(operation, "open") != 0 || !strstr(path, name) || m->version >= m->until) return BL_OK;
+  snprintf(from, sizeof from, "%s/metadata/v%d.metadata.json", m->folder, m->version++);
+  snprintf(to, sizeof to, "%s/metadata/v%d.metadata.json", m->folder, m->version);
+  assert_int_equal(rename(from, to), 0);
+  return BL_OK;
+}
+
+static void remove_version(const char *folder, int version) {
+  char path[500];
+  snprintf(path, sizeof path, "%s/metadata/v%d.metadata.json", folder, version);
+  assert_int_equal(unlink(path), 0);
+}
+
+static bl_status open_moving(fixture *f, int until, bl_error *err) {
+  char *from = table_path("metadata_zoo/stale_hint/table"), *dir = test_temp_dir();
+  moving m = {.folder = test_join(dir, "t"), .version = 3, .until = until};
+  fault_io io;
+  bl_io *local;
+  bl_drivers d;
+  test_copy_tree(from, m.folder);
+  remove_version(m.folder, 1);
+  remove_version(m.folder, 2);
+  test_ok(bl_drivers_default(f->ctx, &d, err), err);
+  test_ok(bl_io_local_new(f->ctx, &local, err), err);
+  d.io->free(d.io);
+  d.io = fault_io_new(&io, local);
+  io.hook = move_on;
+  io.user = &m;
+  const bl_table_options o = {.drivers = &d};
+  bl_status st = bl_table_open(f->ctx, m.folder, &o, &f->t, err);
+  if (st == BL_OK) assert_int_equal(f->t->version, until);
+  bl_table_free(f->t);
+  f->t = NULL;
+  bl_drivers_dispose(&d);
+  free(m.folder);
+  test_remove_dir(dir);
+  free(from);
+  return st;
+}
+
+static void test_table__a_version_that_goes_meanwhile_is_followed_by_the_next(void **state) {
+  (void)state;
+  fixture f;
+  bl_error err = BL_ERROR_INIT;
+  setup(&f);
+  test_ok(open_moving(&f, 4, &err), &err);
+  test_ok(open_moving(&f, 9, &err), &err);
+  test_status(BL_NOT_FOUND, open_moving(&f, 100000, &err), &err); /* for ever */
   teardown(&f);
 }
 
@@ -438,6 +503,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_table__the_newest_metadata_of_a_folder_is_opened),
       cmocka_unit_test(test_table__its_form_tells_who_may_write),
+      cmocka_unit_test(test_table__a_version_that_goes_meanwhile_is_followed_by_the_next),
       cmocka_unit_test(test_table__a_metadata_file_is_that_version),
       cmocka_unit_test(test_table__without_snapshots_there_is_no_current_one),
       cmocka_unit_test(test_table__properties_are_decoded),
