@@ -5,6 +5,8 @@
 #   valgrind-some  those of the floors base, format and table
 #   clang          a clang build, all tests
 #   interop        tables shared with Spark, DuckDB and PyIceberg (deps/interop, or BERGLINE_INTEROP_PYTHON and BERGLINE_INTEROP_JAR)
+#   races          8 processes with 50 changes each in one table, in both catalogs, also while they are killed
+#   faults         every verb with every call and every allocation failing, killed at every step; much damage; long sequences
 #   install        an installed tree that stands alone: the program, and each program in examples/
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -37,8 +39,14 @@ case ${1:-} in
     [ -x "$python" ] || python=python3
     jars=${BERGLINE_INTEROP_JAR:-$(ls deps/interop/jars/*.jar 2>/dev/null | paste -s -d ,)}
     BERGLINE_INTEROP_JAR=$jars exec timeout --kill-after=20 900 "$python" tests/interop/run.py build/bergline . ;;
+  races)
+    tools/build.sh build || exit 1
+    BL_RACES=all tools/test.sh build fault/races ;;
+  faults)
+    tools/build.sh build || exit 1
+    BL_FAULTS=all BL_DAMAGE=40 tools/test.sh build -t 6 fault/killed fault/errors fault/memory fault/damaged model/verbs ;;
   install) exec tools/check_install.sh ;;
   *)
-    sed -n '2,8s/^# //p' "$0"
+    sed -n '2,10s/^# //p' "$0"
     exit 2 ;;
 esac
