@@ -108,21 +108,12 @@ bl_status bl_job_stream(bl_job *j, struct ArrowArrayStream *out, bl_error *err) 
   return bl_stream_make(j->ctx, &src, &schema, out, err);
 }
 
-/* The range is resolved twice: once here for the schema that names are looked up in, once by the feed. */
-bl_status bl_job_schema(bl_table *t, const bl_range_options *o, const bl_schema **out, bl_error *err) {
-  bl_snap_options so = {.ref = bl_str_of(o->ref), .time = BL_TIME_BY_ANCESTRY};
-  bl_snap snap;
-  BL_TRY(bl_snap_resolve(t->metadata, bl_str_of(o->to), &so, &snap, err));
-  *out = snap.schema ? snap.schema : bl_metadata_current_schema(t->metadata);
-  return BL_OK;
-}
-
 static bl_status prepare_changes(bl_job *j, bl_table *t, const bl_changes_options *o, bl_error *err) {
   bl_feed_options fo = {.range = {.from = o->from, .to = o->to, .ref = o->ref, .net = o->net},
                         .check_replace = o->check_replace,
                         .fail_on_broken = o->on_broken_identity == BL_BROKEN_FAIL};
-  const bl_schema *schema;
-  BL_TRY(bl_job_schema(t, &fo.range, &schema, err));
+  const bl_schema *schema; /* the feed resolves the range once more */
+  BL_TRY(bl_range_schema(t, &fo.range, j->arena, &schema, err));
   BL_TRY(bl_job_columns(j, t, schema, o->columns, o->n_columns, false, err));
   BL_TRY(ids_of(j, schema, "--key", o->key, o->n_key, false, &j->key_ids, &j->n_key, err));
   BL_TRY(ids_of(j, schema, "--changed", o->changed, o->n_changed, true, &j->changed_ids, &j->n_changed, err));
@@ -224,7 +215,7 @@ done:
 static bl_status prepare_history(bl_job *j, bl_table *t, const bl_history_options *o, bl_error *err) {
   bl_range_options ro = {.from = o->from, .to = o->to, .ref = o->ref};
   const bl_schema *schema;
-  BL_TRY(bl_job_schema(t, &ro, &schema, err));
+  BL_TRY(bl_range_schema(t, &ro, j->arena, &schema, err));
   BL_TRY(bl_job_columns(j, t, schema, o->columns, o->n_columns, true, err));
   BL_TRY(bl_job_where(j, schema, o->where, err));
   if (o->where) BL_TRY(find_rows(j, t, o, schema, err));

@@ -28,8 +28,6 @@ void bl_job_free(void *job); /* NULL allowed */
 bl_status bl_job_columns(bl_job *j, bl_table *t, const bl_schema *schema, const char *const *names, size_t n,
                          bool history, bl_error *err) BL_CHECKED;
 bl_status bl_job_where(bl_job *j, const bl_schema *schema, const char *where, bl_error *err) BL_CHECKED;
-/* The schema that goes with the end of a range. */
-bl_status bl_job_schema(bl_table *t, const bl_range_options *o, const bl_schema **out, bl_error *err) BL_CHECKED;
 /* The stream of the job's emitter; takes the job over, also on failure. */
 bl_status bl_job_stream(bl_job *j, struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
 

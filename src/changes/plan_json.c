@@ -212,7 +212,7 @@ static bl_status plan(bl_table *t, const request *q, const bl_plan_request *pq, 
   BL_TRY(bl_job_new(t, &j, err));
   planner p = {.t = t, .a = j->arena, .footers = pq->footers, .history = q->history};
   bl_status st;
-  BL_GO(bl_job_schema(t, &q->range, &p.schema, err));
+  BL_GO(bl_range_schema(t, &q->range, j->arena, &p.schema, err));
   BL_GO(bl_job_columns(j, t, p.schema, q->columns, q->n_columns, q->history != NULL, err));
   BL_GO(bl_job_where(j, p.schema, q->where, err));
   p.head = (bl_task_head){"changes", p.schema, &j->columns.wanted, j->where, false};

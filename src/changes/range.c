@@ -164,6 +164,57 @@ static bl_status from_text(resolver *r, bl_error *err) {
   return make_steps(r, NULL, false, &r->whole, err);
 }
 
+/* ---- the schema ---- */
+
+static bl_status widen_default(bl_arena *a, const bl_type *from, const bl_type *to, const bl_value **v, bl_error *err) {
+  if (!*v || (*v)->null) return BL_OK;
+  bl_value *wide = bl_arena_calloc(a, 1, sizeof *wide);
+  if (!wide) return bl_nomem(err);
+  if (bl_value_promote(from, *v, to, wide)) *v = wide;
+  return BL_OK;
+}
+
+/* Give the primitive fields of t the types that `other` has them promoted to. */
+static bl_status widen(bl_arena *a, bl_type *t, const bl_schema *other, bl_error *err) {
+  for (size_t i = 0; i < t->n_fields; i++) {
+    bl_field *f = &t->fields[i];
+    const bl_field *g = bl_schema_find(other, f->id);
+    if (bl_kind_is_nested(f->type.kind)) {
+      BL_TRY(widen(a, &f->type, other, err));
+      continue;
+    }
+    if (!g || bl_kind_is_nested(g->type.kind) || !bl_type_can_promote(&f->type, &g->type)) continue;
+    BL_TRY(widen_default(a, &f->type, &g->type, &f->initial_default, err));
+    BL_TRY(widen_default(a, &f->type, &g->type, &f->write_default, err));
+    BL_TRY(bl_type_copy(a, &g->type, &f->type, err));
+  }
+  return BL_OK;
+}
+
+/* The schema of `to` takes over types that are wider in that of `from`: it may be the older one of the two (net). */
+static bl_status common_schema(const bl_metadata *md, const bl_snapshot *from, bl_arena *a, const bl_schema **schema,
+                               bl_error *err) {
+  const bl_schema *other = from && from->has_schema_id ? bl_metadata_schema(md, from->schema_id) : NULL;
+  if (!other || !*schema || other->id == (*schema)->id) return BL_OK;
+  bl_schema *own = bl_arena_alloc(a, 1, sizeof *own);
+  if (!own) return bl_nomem(err);
+  *own = **schema;
+  BL_TRY(bl_type_copy(a, &(*schema)->root, &own->root, err));
+  BL_TRY(widen(a, &own->root, other, err));
+  *schema = own;
+  return BL_OK;
+}
+
+bl_status bl_range_schema(const bl_table *t, const bl_range_options *o, bl_arena *a, const bl_schema **out,
+                          bl_error *err) {
+  bl_snap_options so = snap_options(o, false);
+  bl_snap to, from = {0};
+  BL_TRY(bl_snap_resolve(t->metadata, o->to ? bl_str_of(o->to) : BL_STR_NONE, &so, &to, err));
+  *out = to.schema ? to.schema : bl_metadata_current_schema(t->metadata);
+  if (!o->from || bl_snap_resolve(t->metadata, bl_str_of(o->from), &so, &from, NULL) != BL_OK) return BL_OK;
+  return common_schema(t->metadata, from.snapshot, a, out, err);
+}
+
 bl_status bl_range_resolve(const bl_table *t, const bl_range_options *o, bl_arena *a, bl_range *out, bl_error *err) {
   resolver r = {.t = t, .md = t->metadata, .o = o, .arena = a, .out = out};
   bl_snap_options so = snap_options(o, false);
@@ -175,6 +226,7 @@ bl_status bl_range_resolve(const bl_table *t, const bl_range_options *o, bl_aren
   out->schema = to.schema;
   if (out->to) BL_GO(bl_chain_between(t->ctx, r.md, NULL, out->to, &r.whole, err));
   BL_GO(o->from ? from_text(&r, err) : from_the_beginning(&r, err));
+  BL_GO(common_schema(r.md, out->from, a, &out->schema, err));
 done:
   bl_chain_dispose(t->ctx, &r.whole);
   return st;

@@ -14,7 +14,7 @@ typedef struct bl_step {
 typedef struct bl_range {
   const bl_snapshot *from; /* NULL: the empty table */
   const bl_snapshot *to;   /* NULL: a table without snapshots; no steps then */
-  const bl_schema *schema; /* that goes with `to` */
+  const bl_schema *schema; /* that goes with `to`, with types as wide as those of `from` */
   bl_step *steps;          /* oldest first; a step's ordinal is its index. Empty where from = to, or the two share no
                               ancestry (net only) */
   size_t n_steps;
@@ -34,5 +34,9 @@ typedef struct bl_range_options {
  * left in the ancestry of `to`, and any ref that lies before a gap). */
 bl_status bl_range_resolve(const bl_table *t, const bl_range_options *o, bl_arena *a, bl_range *out,
                            bl_error *err) BL_CHECKED;
+
+/* The schema alone, in which names are looked up; whether `from` can be resolved is left to the call above. */
+bl_status bl_range_schema(const bl_table *t, const bl_range_options *o, bl_arena *a, const bl_schema **out,
+                          bl_error *err) BL_CHECKED;
 
 #endif

@@ -8,6 +8,7 @@
 typedef enum step_kind {
   STEP_MOVE,     /* the file's array as it is */
   STEP_CAST,     /* widened leaf by leaf */
+  STEP_NARROW,   /* of a type that the column was promoted to later: as long as the values fit */
   STEP_CONSTANT, /* value, or null */
   STEP_STRUCT,
   STEP_LIST,
@@ -106,6 +107,18 @@ static int32_t child_by_name(const bl_data_meta *m, int32_t parent, const char *
 }
 
 /* ---- types ---- */
+
+/* May a leaf hold values of t, though its own type is one that t is promoted to? So it is where a file is newer than
+ * the schema that it is read with. */
+static bool leaf_is_wider(const bl_data_node *n, const bl_type *t) {
+  switch (t->kind) {
+  case BL_INT: return n->kind == BL_D_INT64;
+  case BL_FLOAT: return n->kind == BL_D_DOUBLE;
+  case BL_DATE: return (n->kind == BL_D_TIMESTAMP_US || n->kind == BL_D_TIMESTAMP_NS) && !n->utc;
+  case BL_DECIMAL: return n->kind == BL_D_DECIMAL && n->scale == t->scale && n->precision > t->precision;
+  default: return false;
+  }
+}
 
 /* Can a file leaf be read as t: 0 no, 1 as it is, 2 by a cast? */
 static int leaf_fits(const bl_data_node *n, const bl_type *t) {
@@ -264,8 +277,8 @@ static bl_status make_present(bl_projection *p, const bl_field *f, int32_t node,
   default: break;
   }
   int fits = leaf_fits(n, &f->type);
-  if (!fits) return type_error(p, f, n, err);
-  s->kind = fits == 2 ? STEP_CAST : STEP_MOVE;
+  if (!fits && (p->facts.is_new || !leaf_is_wider(n, &f->type))) return type_error(p, f, n, err);
+  s->kind = fits == 2 ? STEP_CAST : fits == 1 ? STEP_MOVE : STEP_NARROW;
   return BL_OK;
 }
 
@@ -471,6 +484,64 @@ static bl_status apply_cast(const bl_projection *p, const step *s, struct ArrowA
   return st;
 }
 
+static bl_status too_wide(const bl_projection *p, const step *s, bl_error *err) {
+  bl_buf b;
+  bl_buf_init(&b, p->ctx, 4096);
+  bl_type_print(&b, &s->field->type);
+  bl_buf_byte(&b, 0);
+  bl_status st = bl_buf_ok(&b, err);
+  if (st == BL_OK)
+    st = bl_fail(err, BL_UNSUPPORTED,
+                 "data file: %s: column %s: a value does not fit the type %s that this schema has for it; the file was "
+                 "written with a wider one",
+                 p->path, s->field->name.p, (const char *)b.p);
+  bl_buf_free(&b);
+  return st;
+}
+
+/* Row i of in as the narrower type into to; false where it does not fit. */
+static bool narrow_one(const bl_data_node *n, const bl_type *t, const void *in, int64_t i, void *to, int64_t k) {
+  if (t->kind == BL_FLOAT) {
+    double d = ((const double *)in)[i];
+    ((float *)to)[k] = (float)d;
+    return d != d || (double)(float)d == d;
+  }
+  int64_t v = ((const int64_t *)in)[i], unit = n->kind == BL_D_TIMESTAMP_NS ? 86400000000000 : 86400000000;
+  int64_t out = t->kind == BL_DATE ? bl_floor_div(v, unit) : v;
+  ((int32_t *)to)[k] = (int32_t)out;
+  return out >= INT32_MIN && out <= INT32_MAX && (t->kind != BL_DATE || bl_floor_mod(v, unit) == 0);
+}
+
+static bool decimals_fit(const bl_type *t, const struct ArrowArray *in) {
+  bl_i128 most = 1;
+  for (int32_t i = 0; i < t->precision; i++) most *= 10;
+  for (int64_t i = 0; i < in->length; i++) {
+    bl_i128 v;
+    memcpy(&v, (const char *)in->buffers[1] + (in->offset + i) * 16, 16);
+    if (bl_array_valid(in, i) && (v >= most || v <= -most)) return false;
+  }
+  return true;
+}
+
+static bl_status apply_narrow(const bl_projection *p, const step *s, struct ArrowArray *in, struct ArrowArray *out,
+                              bl_error *err) {
+  const bl_data_node *n = &p->file->nodes[s->node];
+  if (n->kind == BL_D_DECIMAL) {
+    if (!decimals_fit(&s->field->type, in)) return too_wide(p, s, err);
+    bl_array_move(in, out);
+    return BL_OK;
+  }
+  BL_TRY(bl_array_new(p->ctx, in->length, 2, 0, out, err));
+  bl_status st = copy_validity(in, out, err);
+  void *to = st == BL_OK ? bl_array_buffer(out, 1, (size_t)in->length * 4) : NULL;
+  if (st == BL_OK && !to) st = bl_nomem(err);
+  for (int64_t i = 0; st == BL_OK && i < in->length; i++)
+    if (!narrow_one(n, &s->field->type, in->buffers[1], in->offset + i, to, i) && bl_array_valid(in, i))
+      st = too_wide(p, s, err);
+  if (st != BL_OK) bl_array_release(out);
+  return st;
+}
+
 static bl_status apply_step(const bl_projection *p, const step *s, struct ArrowArray *parent, int64_t n,
                             struct ArrowArray *out, bl_error *err);
 
@@ -535,6 +606,10 @@ static bl_status apply_step(const bl_projection *p, const step *s, struct ArrowA
   switch (s->kind) {
   case STEP_MOVE: bl_array_move(in, out); return BL_OK;
   case STEP_CAST: st = apply_cast(p, s, in, out, err); break;
+  case STEP_NARROW:
+    st = apply_narrow(p, s, in, out, err);
+    if (!in->release) return st;
+    break;
   case STEP_STRUCT: return apply_struct(p, s, in, out, err);
   case STEP_LIST: return apply_list(p, s, in, out, err);
   case STEP_MAP: return apply_map(p, s, in, out, err);

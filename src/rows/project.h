@@ -1,11 +1,12 @@
 /* project.h: a file's own columns -> the wanted columns, by field id (spec: "Column Projection"; docs/lineage.md R1,
  * R2, R4, R6).
  *
- * Each wanted column, at any depth, is: the file's column of that id (moved, or cast where the type was promoted) ·
- * else the value of the identity partition field on it · else its initial default · else null · else (required) an
- * error that names column and file. Files without field ids go by the name mapping, else (Parquet) by position of
- * top-level columns; lineage columns never. Wanted top-level fields with reserved ids are metadata columns; _row_id and
- * _last_updated_sequence_number are filled here. */
+ * Each wanted column, at any depth, is: the file's column of that id (moved, or cast where the type was promoted; where
+ * the file's is the promoted one, as long as the values fit: BL_UNSUPPORTED else) · else the value of the identity
+ * partition field on it · else its initial default · else null · else (required) an error that names column and file.
+ * Files without field ids go by the name mapping, else (Parquet) by position of top-level columns; lineage columns
+ * never. Wanted top-level fields with reserved ids are metadata columns; _row_id and _last_updated_sequence_number are
+ * filled here. */
 #ifndef BL_ROWS_PROJECT_H
 #define BL_ROWS_PROJECT_H
 
@@ -20,6 +21,7 @@ typedef struct bl_file_facts {
   int64_t data_sequence_number;
   const bl_partition_spec *spec; /* NULL: no constants */
   const bl_metadata *metadata;   /* for _last_updated_at */
+  bool is_new;                   /* the file is to join the table: columns wider than wanted are refused */
 } bl_file_facts;
 
 typedef struct bl_projection bl_projection;

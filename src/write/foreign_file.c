@@ -48,7 +48,7 @@ static bl_status check_column(const bl_foreign_env *env, bl_foreign_file *f, con
 static bl_status check_columns(const bl_foreign_env *env, bl_foreign_file *f, bl_error *err) {
   bl_projection *p = NULL;
   bl_error e = BL_ERROR_INIT;
-  bl_file_facts facts = {.file = &f->entry, .metadata = env->t->metadata};
+  bl_file_facts facts = {.file = &f->entry, .metadata = env->t->metadata, .is_new = true};
   bl_status st =
       bl_projection_new(env->t->ctx, &env->schema->root, f->reader->meta, &env->mapping, false, &facts, &p, &e);
   bl_projection_free(p);

@@ -153,6 +153,52 @@ static void test_schema__promoted_types_are_widened(void **state) {
   close_world(&w);
 }
 
+/* A file that is newer than the schema it is read with: what fits is read, anything else is named. */
+static void test_schema__files_of_promoted_types_are_read_as_the_older_type_where_values_fit(void **state) {
+  (void)state;
+  world w = new_world(3, "[" LEAF(1, "k", "int") "," LEAF(2, "d", "float") "," LEAF(3, "m", "decimal(4, 2)") "," LEAF(
+                             4, "t", "date") "," LEAF(5, "n", "date") "," LIST(6, 7, "\"int\"") "]");
+  one_file(
+      &w,
+      "[" LEAF(1, "k", "long") "," LEAF(2, "d", "double") "," LEAF(3, "m", "decimal(20, 2)") "," LEAF(
+          4, "t", "timestamp") "," LEAF(5, "n", "timestamp_ns") "," LIST(6, 7, "\"long\"") "]",
+      "[[-2147483648,-0.5,\"-99.99\",\"1969-12-31T00:00:00.000000\",\"2026-01-02T00:00:00.000000000\",[1,null,-3]],"
+      "[2147483647,1.5,\"99.99\",\"2026-01-02T00:00:00.000000\",\"1969-12-31T00:00:00.000000000\",[]],"
+      "[null,null,null,null,null,null]]");
+  expect_rows(&w, NULL, NULL,
+              "{\"k\":-2147483648,\"d\":-0.5,\"m\":\"-99.99\",\"t\":\"1969-12-31\",\"n\":\"2026-01-02\",\"l\":[1,null,"
+              "-3]}\n"
+              "{\"k\":2147483647,\"d\":1.5,\"m\":\"99.99\",\"t\":\"2026-01-02\",\"n\":\"1969-12-31\",\"l\":[]}\n"
+              "{\"k\":null,\"d\":null,\"m\":null,\"t\":null,\"n\":null,\"l\":null}\n");
+  expect_k(&w, "k > 5", 2147483647);
+  expect_k(&w, "t < date '1970-01-01' and d < 0.0", -2147483648);
+  close_world(&w);
+}
+
+static void test_schema__a_value_beyond_the_older_type_is_named(void **state) {
+  (void)state;
+  static const struct {
+    const char *type, *file, *value;
+  } cases[] = {{"int", "long", "2147483648"},
+               {"int", "long", "-2147483649"},
+               {"float", "double", "0.1"},
+               {"decimal(4, 2)", "decimal(6, 2)", "\"100.00\""},
+               {"date", "timestamp", "\"2026-01-01T00:00:00.000001\""},
+               {"date", "timestamp_ns", "\"1969-12-31T23:59:59.999999999\""}};
+  for (size_t i = 0; i < BL_LEN(cases); i++) {
+    char own[200], file[200], rows[100];
+    snprintf(own, sizeof own, "[" LEAF(1, "c", "%s") "," LEAF(2, "k", "long") "]", cases[i].type);
+    snprintf(file, sizeof file, "[" LEAF(1, "c", "%s") "," LEAF(2, "k", "long") "]", cases[i].file);
+    snprintf(rows, sizeof rows, "[[%s,7]]", cases[i].value);
+    world w = new_world(3, own);
+    one_file(&w, file, rows);
+    expect_status(&w, NULL, BL_UNSUPPORTED, "column c: a value does not fit");
+    expect_status(&w, NULL, BL_UNSUPPORTED, cases[i].type);
+    expect_rows(&w, "k", NULL, "{\"k\":7}\n");
+    close_world(&w);
+  }
+}
+
 static void test_schema__a_type_that_cannot_be_promoted_is_damage(void **state) {
   (void)state;
   static const char *const types[] = {"string", "double", "boolean", "decimal(10, 3)", "timestamp", "uuid"};
@@ -305,6 +351,8 @@ int main(void) {
       cmocka_unit_test(test_schema__a_default_inside_a_null_struct_is_null),
       cmocka_unit_test(test_schema__pruned_structs_come_merged),
       cmocka_unit_test(test_schema__promoted_types_are_widened),
+      cmocka_unit_test(test_schema__files_of_promoted_types_are_read_as_the_older_type_where_values_fit),
+      cmocka_unit_test(test_schema__a_value_beyond_the_older_type_is_named),
       cmocka_unit_test(test_schema__a_type_that_cannot_be_promoted_is_damage),
       cmocka_unit_test(test_schema__a_date_beyond_all_timestamps_is_damage),
       cmocka_unit_test(test_schema__a_name_mapping_gives_ids),
