@@ -80,7 +80,12 @@ static void *crew_work(void *arg) {
 
 bl_status bl_parallel(bl_ctx *ctx, size_t n, bl_status (*run)(void *user, size_t i, bl_error *err), void *user,
                       bl_error *err) {
-  size_t helpers = n ? least((size_t)ctx->o.threads, n) - 1 : 0, started = 0;
+  return bl_parallel_on(ctx, (size_t)ctx->o.threads, n, run, user, err);
+}
+
+bl_status bl_parallel_on(bl_ctx *ctx, size_t most, size_t n, bl_status (*run)(void *user, size_t i, bl_error *err),
+                         void *user, bl_error *err) {
+  size_t helpers = n ? least(most, n) - 1 : 0, started = 0;
   pthread_t *threads = bl_alloc(ctx, helpers, sizeof *threads);
   if (!threads) return bl_nomem(err);
   crew c = {.run = run, .user = user, .n = n, .failed_item = SIZE_MAX, .failure = BL_ERROR_INIT};

@@ -15,6 +15,10 @@
 bl_status bl_parallel(bl_ctx *ctx, size_t n, bl_status (*run)(void *user, size_t i, bl_error *err), void *user,
                       bl_error *err) BL_CHECKED;
 
+/* The same on so many threads: for items that wait for something else than a processor. */
+bl_status bl_parallel_on(bl_ctx *ctx, size_t threads, size_t n, bl_status (*run)(void *user, size_t i, bl_error *err),
+                         void *user, bl_error *err) BL_CHECKED;
+
 typedef struct bl_ordered bl_ordered;
 typedef struct bl_ordered_slot bl_ordered_slot;
 /* Hand a result over (the consumer owns it); blocks while the slot is full. BL_CANCELLED: the consumer

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/pool.h"
 
 typedef struct local_io {
   bl_io io;
@@ -246,9 +247,9 @@ static char *folder_of(bl_ctx *ctx, const char *path) {
   return bl_asprintf(ctx, "%.*s", (int)n, path);
 }
 
-/* 0, or why not. */
-static int sync_path(const char *folder) {
-  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+/* A file or folder; 0, or why not. */
+static int sync_path(const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return errno;
   int code = fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno; /* these: no sync for folders here */
   close(fd);
@@ -287,12 +288,13 @@ static bl_status output_finish(bl_output *base, bl_error *err) {
   local_output *o = (local_output *)base;
   bl_status st;
   BL_GO(flush_buffer(o, err));
-  if (!(o->flags & BL_OUT_UNSYNCED) && fsync(o->fd) != 0) BL_GO(io_error(err, "cannot sync", o->path, errno));
+  if (!(o->flags & (BL_OUT_UNSYNCED | BL_OUT_LATER)) && fsync(o->fd) != 0)
+    BL_GO(io_error(err, "cannot sync", o->path, errno));
   int closed = close(o->fd);
   o->fd = -1;
   if (closed != 0) BL_GO(io_error(err, "cannot close", o->path, errno));
   if (o->temporary) BL_GO(publish(o, err)); /* else a device or pipe */
-  st = o->flags & (BL_OUT_UNSYNCED | BL_OUT_FOLDER_LATER) ? BL_OK : sync_folder(o, err);
+  st = o->flags & (BL_OUT_UNSYNCED | BL_OUT_LATER) ? BL_OK : sync_folder(o, err);
 done:
   output_end(o);
   return st;
@@ -357,8 +359,7 @@ static bl_status open_local(bl_io *base, const char *path, unsigned flags, bool 
   local_output *o = bl_alloc(io->ctx, sizeof *o + n + 1, 1);
   if (!o) return bl_nomem(err);
   o->out = (bl_output){.write = output_write, .finish = output_finish, .abort = output_abort};
-  o->ctx = io->ctx, o->fd = -1, o->flags = flags, o->n = 0, o->folder = NULL,
-  o->temporary = NULL;
+  o->ctx = io->ctx, o->fd = -1, o->flags = flags, o->n = 0, o->folder = NULL, o->temporary = NULL;
   memcpy(o->text, path, n + 1);
   o->path = o->text;
   o->target = o->text + (p - path);
@@ -385,12 +386,17 @@ static bl_status local_open_output(bl_io *io, const char *path, bool exclusive, 
   return local_open_output_with(io, path, exclusive ? BL_OUT_EXCLUSIVE : 0, out, err);
 }
 
-static bl_status local_sync_folder(bl_io *base, const char *folder, bl_error *err) {
-  (void)base;
-  const char *p;
-  BL_TRY(local_path(folder, &p, err));
+static bl_status sync_one(void *user, size_t i, bl_error *err) {
+  const char *path = ((const char *const *)user)[i], *p;
+  BL_TRY(local_path(path, &p, err));
   int code = sync_path(p);
-  return code ? io_error(err, "cannot sync the folder", folder, code) : BL_OK;
+  return code ? io_error(err, "cannot sync", path, code) : BL_OK;
+}
+
+/* Many wait at once, so that the file system can serve them with one commit of its journal. */
+static bl_status local_sync_all(bl_io *base, const char *const *paths, size_t n, bl_error *err) {
+  enum { WAITING = 8 };
+  return bl_parallel_on(((local_io *)base)->ctx, WAITING, n, sync_one, (void *)(uintptr_t)paths, err);
 }
 
 static bl_status local_remove(bl_io *base, const char *path, bl_error *err) {
@@ -484,7 +490,7 @@ bl_status bl_io_local_new(bl_ctx *ctx, bl_io **out, bl_error *err) {
                           .remove = local_remove,
                           .lock = local_lock_path,
                           .open_output_with = local_open_output_with,
-                          .sync_folder = local_sync_folder,
+                          .sync_all = local_sync_all,
                           .free = local_free},
                    .ctx = ctx};
   *out = &io->io;

@@ -155,11 +155,14 @@ static bl_status map_open_output_with(bl_io *base, const char *path, unsigned fl
   return st;
 }
 
-static bl_status map_sync_folder(bl_io *base, const char *folder, bl_error *err) {
+static bl_status map_sync_all(bl_io *base, const char *const *paths, size_t n, bl_error *err) {
   pathmap_io *io = (pathmap_io *)base;
-  char *real;
-  BL_TRY(mapped(io, folder, &real, err));
-  bl_status st = explain(io->below->sync_folder(io->below, real, err), folder, real, err);
+  bl_status st = BL_OK;
+  char **real = bl_calloc(io->ctx, n + 1, sizeof *real);
+  if (!real) return bl_nomem(err);
+  for (size_t i = 0; i < n && st == BL_OK; i++) st = mapped(io, paths[i], &real[i], err);
+  if (st == BL_OK) st = io->below->sync_all(io->below, (const char *const *)real, n, err);
+  for (size_t i = 0; i < n; i++) bl_free(io->ctx, real[i]);
   bl_free(io->ctx, real);
   return st;
 }
@@ -226,7 +229,7 @@ bl_status bl_io_pathmap_new(bl_ctx *ctx, bl_io *below, bool owned, const bl_path
                    .remove = below->remove ? map_remove : NULL,
                    .lock = below->lock ? map_lock : NULL,
                    .open_output_with = below->open_output_with ? map_open_output_with : NULL,
-                   .sync_folder = below->sync_folder ? map_sync_folder : NULL,
+                   .sync_all = below->sync_all ? map_sync_all : NULL,
                    .free = map_free};
   io->ctx = ctx, io->below = below;
   bl_status st = BL_OK;

@@ -2,7 +2,6 @@
 #include "write/attempt.h"
 
 #include "scan/typed_specs.h"
-#include "table/io.h"
 
 /* ---- files ---- */
 
@@ -12,29 +11,10 @@ static bl_status note(bl_committing *c, bl_str path, bl_error *err) {
   return BL_OK;
 }
 
-/* false: there are too many to keep. */
-static bool note_folder(bl_committing *c, bl_str path) {
-  size_t n = path.n;
-  while (n && path.p[n - 1] != '/') n--;
-  if (n > 1) n--;
-  for (size_t i = 0; i < c->n_folders; i++)
-    if (bl_str_eq(c->folders[i], (bl_str){path.p, n})) return true;
-  bl_str folder = c->n_folders < BL_LEN(c->folders) ? bl_arena_str(c->arena, (bl_str){path.p, n}) : BL_STR_NONE;
-  if (!folder.p) return false;
-  c->folders[c->n_folders++] = folder;
-  return true;
-}
-
 bl_status bl_committing_write(bl_attempt *at, bl_str path, const bl_buf *bytes, bl_error *err) {
   BL_TRY(note(at->c, path, err));
-  unsigned flags = note_folder(at->c, path) ? BL_OUT_FOLDER_LATER : 0;
-  return bl_io_write_with(at->base->io, path.p, bytes->p, bytes->n, flags, err);
-}
-
-bl_status bl_committing_sync(bl_attempt *at, bl_error *err) {
-  bl_committing *c = at->c;
-  for (; c->n_folders; c->n_folders--) BL_TRY(bl_io_sync_folder(at->base->io, c->folders[c->n_folders - 1].p, err));
-  return BL_OK;
+  BL_TRY(bl_io_write_with(at->base->io, path.p, bytes->p, bytes->n, BL_OUT_LATER, err));
+  return bl_unsynced_add(&at->c->unsynced, path, err);
 }
 
 static void set_use(bl_committing *c, bl_str path, bool used) {

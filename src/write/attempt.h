@@ -7,6 +7,7 @@
 #ifndef BL_WRITE_ATTEMPT_H
 #define BL_WRITE_ATTEMPT_H
 
+#include "table/io.h"
 #include "table/manifests.h"
 #include "write/commit.h"
 #include "write/paths.h"
@@ -59,9 +60,8 @@ typedef struct bl_committing {
   int attempt;
   bl_written_file *files;
   size_t n_files, cap_files;
-  bl_str folders[4]; /* to be synced */
-  size_t n_folders;
-  bl_made **added; /* manifests of the added files */
+  bl_unsynced unsynced; /* files of the staged change and of the attempts */
+  bl_made **added;      /* manifests of the added files */
   size_t n_added;
   bool has_added;
   bl_rewrite *rewrites;
@@ -100,10 +100,8 @@ bl_status bl_attempt_new(bl_committing *c, bl_attempt **out, bl_error *err) BL_C
 /* BL_CONFLICT: another table has that name now. */
 bl_status bl_check_same_table(const bl_table *t, const bl_table *now, bl_error *err) BL_CHECKED;
 void bl_attempt_free(bl_attempt *at); /* NULL allowed */
-/* Write a file of the commit's own, to be removed where it is not needed. It lasts from bl_committing_sync on. */
+/* Write a file of the commit's own, to be removed where it is not needed. It lasts when the pointer moves. */
 bl_status bl_committing_write(bl_attempt *at, bl_str path, const bl_buf *bytes, bl_error *err) BL_CHECKED;
-/* Before the pointer moves: sync the folders that files were written to. */
-bl_status bl_committing_sync(bl_attempt *at, bl_error *err) BL_CHECKED;
 void bl_committing_use(bl_committing *c, bl_str path);
 void bl_committing_unuse(bl_committing *c, bl_str path);
 void bl_committing_unuse_all(bl_committing *c);

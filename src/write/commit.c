@@ -248,7 +248,7 @@ static bl_status settle(const bl_table *base, const char *path, bl_status st, bl
 }
 
 /* *moving: a conflict from here on is a lost race. */
-static bl_status finish_and_move(bl_table *base, bl_edit *e, bool *moving, bl_error *err) {
+static bl_status finish_and_move(bl_table *base, bl_edit *e, bl_unsynced *before, bool *moving, bl_error *err) {
   bl_str *dropped;
   size_t n;
   char *path;
@@ -256,7 +256,7 @@ static bl_status finish_and_move(bl_table *base, bl_edit *e, bool *moving, bl_er
   if (!name.p) return bl_nomem(err);
   BL_TRY(bl_edit_finish(e, name, &dropped, &n, err));
   *moving = true;
-  bl_status st = bl_pointer_move(base, e->doc, &path, err);
+  bl_status st = bl_pointer_move(base, e->doc, before, &path, err);
   if (st != BL_OK && path) st = settle(base, path, st, err);
   bl_free(base->ctx, path);
   if (st == BL_OK) remove_old_metadata(base, dropped, n);
@@ -295,8 +295,7 @@ static bl_status try_once(bl_attempt *at, const bl_write_options *o, bool *movin
   BL_TRY(assign_ids(at, list, n, err));
   BL_TRY(write_list(at, list, n, err));
   BL_TRY(edit_document(at, o, &e, err));
-  BL_TRY(bl_committing_sync(at, err));
-  return finish_and_move(at->base, &e, moving, err);
+  return finish_and_move(at->base, &e, &at->c->unsynced, moving, err);
 }
 
 static bool is_already_applied(const bl_committing *c, const bl_attempt *at, const bl_write_options *o,
@@ -349,6 +348,8 @@ static bl_status all_attempts(bl_committing *c, const bl_write_options *o, bl_wr
 static bl_status committing_init(bl_committing *c, bl_table *t, const bl_staged *s, const bl_write_options *o,
                                  bl_error *err) {
   *c = (bl_committing){.ctx = t->ctx, .t = t, .s = s, .ref = o->ref ? bl_str_of(o->ref) : BL_STR("main")};
+  c->unsynced.ctx = t->ctx;
+  for (size_t i = 0; !s->synced && i < s->n_files; i++) BL_TRY(bl_unsynced_add(&c->unsynced, s->files[i], err));
   c->snapshot_id = bl_new_snapshot_id(t->ctx, t->metadata);
   c->uuid = bl_new_uuid(t->ctx);
   return bl_arena_new(t->ctx, &c->arena, err);
@@ -358,6 +359,7 @@ static void committing_dispose(bl_committing *c) {
   bl_free(c->ctx, c->files);
   bl_free(c->ctx, c->rewrites);
   bl_free(c->ctx, c->merges);
+  bl_unsynced_dispose(&c->unsynced);
   bl_arena_free(c->arena);
 }
 
@@ -392,6 +394,7 @@ static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool 
   bl_table *base = NULL;
   bl_arena *a = NULL;
   bl_edit e;
+  bl_unsynced none = {.ctx = t->ctx};
   bl_status st;
   BL_GO(bl_arena_new(t->ctx, &a, err));
   BL_GO(bl_table_refresh(t, &base, err));
@@ -399,8 +402,9 @@ static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool 
   BL_GO(bl_edit_begin(a, base->metadata, &e, err));
   e.table = base;
   BL_GO(edit(user, &e, err));
-  if (!dry && bl_edit_changed(&e)) st = finish_and_move(base, &e, moving, err);
+  if (!dry && bl_edit_changed(&e)) st = finish_and_move(base, &e, &none, moving, err);
 done:
+  bl_unsynced_dispose(&none);
   bl_table_free(base);
   bl_arena_free(a);
   return st;

@@ -256,7 +256,7 @@ static bl_status write_and_commit(const new_table *n, bl_io *io, bl_str location
   if (n->o->dry_run) goto done;
   bl_str folder = bl_arena_printf(n->a, "%s/metadata", location.p);
   if (!folder.p) BL_GO(bl_nomem(err));
-  BL_GO(bl_metadata_write(ctx, io, folder.p, 0, bytes.p, bytes.n, gzip, &path, err));
+  BL_GO(bl_metadata_write(ctx, io, folder.p, 0, bytes.p, bytes.n, gzip, NULL, &path, err));
   st = n->catalog->commit(n->catalog, &n->name, NULL, path, err);
   if (st == BL_OK || st == BL_UNKNOWN) goto done;
   if (io->remove(io, path, NULL) != BL_OK) bl_warn(ctx, "a file that is not needed stays: %s", path);

@@ -1,6 +1,8 @@
 /* file_writer.c: see file_writer.h. */
 #include "write/file_writer.h"
 
+#include "table/io.h"
+
 /* ---- what all files share ---- */
 
 /* A type without its columns of type unknown, and which children those are. */
@@ -153,7 +155,7 @@ bl_status bl_file_writer_new(const bl_file_env *e, const char *path, unsigned co
   w->path = path;
   w->columns = columns;
   BL_GO(bl_watch_init(&w->watch, ctx, &e->file_schemas[columns], err));
-  BL_GO(e->t->io->open_output(e->t->io, path, true, &w->out, err));
+  BL_GO(bl_io_open_output(e->t->io, path, BL_OUT_EXCLUSIVE | BL_OUT_LATER, &w->out, err));
   bl_sink sink = {.write = take_bytes, .user = w};
   bl_parquet_options o = e->settings.parquet;
   o.pairs = pairs;

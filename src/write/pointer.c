@@ -4,7 +4,6 @@
 #include "format/metadata_json.h"
 #include "table/catalog.h"
 #include "table/folder.h"
-#include "table/io.h"
 #include "table/pathmap.h"
 #include "write/paths.h"
 
@@ -86,11 +85,12 @@ done:
 /* ---- tables in catalogs ---- */
 
 bl_status bl_metadata_write(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, const void *p, size_t n,
-                            bool gzip, char **path, bl_error *err) {
+                            bool gzip, bl_unsynced *later, char **path, bl_error *err) {
   bl_uuid_text uuid = bl_new_uuid(ctx);
   *path = bl_asprintf(ctx, "%s/%05lld-%s%s.metadata.json", folder, (long long)version, uuid.s, gzip ? ".gz" : "");
   if (!*path) return bl_nomem(err);
-  bl_status st = bl_io_write_all(io, *path, p, n, true, err);
+  bl_status st = bl_io_write_with(io, *path, p, n, BL_OUT_EXCLUSIVE | (later ? BL_OUT_LATER : 0), err);
+  if (st == BL_OK && later) st = bl_unsynced_add(later, bl_str_of(*path), err);
   if (st == BL_OK) return BL_OK;
   bl_free(ctx, *path);
   *path = NULL;
@@ -108,16 +108,18 @@ static bl_status swap(const bl_table *base, const char *path, bl_error *err) {
 }
 
 static bl_status move_in_catalog(const bl_table *base, const bl_json *doc, const void *p, size_t n, bool gzip,
-                                 char **path, bl_error *err) {
+                                 bl_unsynced *before, char **path, bl_error *err) {
   bl_arena *a = NULL;
   bl_status st;
   bl_error ignored = BL_ERROR_INIT;
   BL_GO(bl_arena_new(base->ctx, &a, err));
   bl_str folder = relocated(a, base, bl_metadata_folder(a, base->metadata, false), text_of(doc, "location"));
   if (!folder.p) BL_GO(bl_nomem(err));
-  BL_GO(bl_metadata_write(base->ctx, base->io, folder.p, base->version + 1, p, n, gzip, path, err));
-  st = swap(base, *path, err);
-  if (st != BL_CONFLICT && st != BL_NOT_FOUND) goto done;
+  BL_GO(bl_metadata_write(base->ctx, base->io, folder.p, base->version + 1, p, n, gzip, before, path, err));
+  st = bl_unsynced_sync(before, base->io, err);
+  bool moving = st == BL_OK;
+  if (moving) st = swap(base, *path, err);
+  if (moving && st != BL_CONFLICT && st != BL_NOT_FOUND) goto done;
   if (base->io->remove(base->io, *path, &ignored) != BL_OK) bl_warn(base->ctx, "%s", ignored.message);
   bl_free(base->ctx, *path);
   *path = NULL;
@@ -139,15 +141,16 @@ static bl_status move_in_folder(const bl_table *base, const void *p, size_t n, b
   return st;
 }
 
-bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, char **path, bl_error *err) {
+bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, bl_unsynced *before, char **path, bl_error *err) {
   bl_buf bytes;
   bool gzip;
   *path = NULL;
   BL_TRY(bl_pointer_check(base, err));
   bl_buf_init(&bytes, base->ctx, BL_BUF_MAX);
   bl_status st = bl_metadata_bytes(base->ctx, doc, &bytes, &gzip, err);
+  if (st == BL_OK && base->form != BL_FORM_CATALOG) st = bl_unsynced_sync(before, base->io, err);
   if (st == BL_OK)
-    st = base->form == BL_FORM_CATALOG ? move_in_catalog(base, doc, bytes.p, bytes.n, gzip, path, err)
+    st = base->form == BL_FORM_CATALOG ? move_in_catalog(base, doc, bytes.p, bytes.n, gzip, before, path, err)
                                        : move_in_folder(base, bytes.p, bytes.n, gzip, path, err);
   bl_buf_free(&bytes);
   return st;

@@ -3,6 +3,7 @@
 #define BL_WRITE_POINTER_H
 
 #include "format/json.h"
+#include "table/io.h"
 #include "table/table.h"
 
 /* May the table be written at all? BL_USAGE: opened by metadata file; a folder that belongs to a catalog.
@@ -12,16 +13,19 @@ bl_status bl_pointer_check(const bl_table *t, bl_error *err) BL_CHECKED;
 bl_str bl_pointer_name(bl_arena *a, const bl_table *base, const bl_json *doc);
 
 /* Make doc the metadata of the table that `base` shows, which must still be the current version. What is written is
- * read back as metadata first: a document that breaks the format never becomes current (BL_DAMAGED).
+ * read back as metadata first: a document that breaks the format never becomes current (BL_DAMAGED). `before`: files
+ * that the document names; they are synced first.
  * BL_CONFLICT: another was faster; BL_NOT_FOUND: the table was dropped; BL_UNKNOWN: nobody knows. *path (bl_free): the
  * new file as the catalog or the folder has it; after a failure: where it is not sure that nothing has changed, the
  * file is still there; NULL: nothing has changed, and it is gone. */
-bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, char **path, bl_error *err) BL_CHECKED;
+bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, bl_unsynced *before, char **path,
+                          bl_error *err) BL_CHECKED;
 
 /* Bytes of a metadata document, gzip where write.metadata.compression-codec asks for it (*gzip). */
 bl_status bl_metadata_bytes(bl_ctx *ctx, const bl_json *doc, bl_buf *out, bool *gzip, bl_error *err) BL_CHECKED;
-/* Write a new metadata file of a table in a catalog: <folder>/NNNNN-<uuid>.metadata.json. *path: bl_free. */
+/* Write a new metadata file of a table in a catalog: <folder>/NNNNN-<uuid>.metadata.json. *path: bl_free. later: it is
+ * not synced, but added there; NULL: synced at once. */
 bl_status bl_metadata_write(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, const void *p, size_t n,
-                            bool gzip, char **path, bl_error *err) BL_CHECKED;
+                            bool gzip, bl_unsynced *later, char **path, bl_error *err) BL_CHECKED;
 
 #endif

@@ -42,6 +42,7 @@ typedef struct bl_staged {
   bl_pairs summary;   /* additional */
   bl_str *files;
   size_t n_files, cap_files; /* paths written for it: removed when it is given up */
+  bool synced;               /* they last already: another process saw to it */
   bl_map *vector_of;         /* path of a data file -> place in vectors; private */
 } bl_staged;
 

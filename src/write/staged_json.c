@@ -324,6 +324,7 @@ static bl_status read_rest(reader *r) {
     BL_TRY(bl_json_string(v, &value, r->err));
     BL_TRY(bl_staged_note(r->s, v->key.p, value, r->err));
   }
+  r->s->synced = true; /* before the document was given away */
   for (const bl_json *v = files->first; v; v = v->next) {
     bl_str path;
     BL_TRY(bl_json_string(v, &path, r->err));

@@ -114,10 +114,11 @@ static bl_status fault_create(bl_io *io, const char *path, bool exclusive, bl_ou
   return fault_create_with(io, path, exclusive ? BL_OUT_EXCLUSIVE : 0, out, err);
 }
 
-static bl_status fault_sync(bl_io *base, const char *folder, bl_error *err) {
+static bl_status fault_sync(bl_io *base, const char *const *paths, size_t n, bl_error *err) {
   fault_io *f = (fault_io *)base;
-  bl_status st = ask(f, "sync", folder, err);
-  return st == BL_OK ? f->below->sync_folder(f->below, folder, err) : st;
+  bl_status st = BL_OK;
+  for (size_t i = 0; i < n && st == BL_OK; i++) st = ask(f, "sync", paths[i], err);
+  return st == BL_OK ? f->below->sync_all(f->below, paths, n, err) : st;
 }
 
 static bl_status fault_remove(bl_io *base, const char *path, bl_error *err) {
@@ -148,7 +149,7 @@ bl_io *fault_io_new(fault_io *f, bl_io *below) {
                          .remove = fault_remove,
                          .lock = below->lock ? fault_lock : NULL,
                          .open_output_with = fault_create_with,
-                         .sync_folder = fault_sync,
+                         .sync_all = fault_sync,
                          .free = fault_free},
                   .below = below};
   return &f->io;

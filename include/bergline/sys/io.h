@@ -56,9 +56,9 @@ struct bl_io_lock {
 
 /* Of open_output_with. */
 enum {
-  BL_OUT_EXCLUSIVE = 1,    /* as open_output's exclusive */
-  BL_OUT_FOLDER_LATER = 2, /* finish does not sync the folder: sync_folder has to follow before the file is relied on */
-  BL_OUT_UNSYNCED = 4      /* may be gone, or hold anything, after a power cut */
+  BL_OUT_EXCLUSIVE = 1, /* as open_output's exclusive */
+  BL_OUT_LATER = 2,     /* finish does not wait for the disk: sync_all has to follow before the file is relied on */
+  BL_OUT_UNSYNCED = 4   /* may be gone, or hold anything, after a power cut */
 };
 
 typedef struct bl_io bl_io;
@@ -78,9 +78,11 @@ struct bl_io {
   /* NULL: none. Keep every other thread and process that locks the same path waiting, at most wait_ms; BL_CONFLICT: it
    * was held all the time. The path is a file of the lock's own, which is gone when nobody holds it. */
   bl_status (*lock)(bl_io *io, const char *path, int64_t wait_ms, bl_io_lock **out, bl_error *err);
-  /* NULL: open_output is used, which syncs all at once */
+  /* NULL: open_output is used, which syncs at once */
   bl_status (*open_output_with)(bl_io *io, const char *path, unsigned flags, bl_output **out, bl_error *err);
-  bl_status (*sync_folder)(bl_io *io, const char *folder, bl_error *err);
+  /* Files that were written with BL_OUT_LATER, and the folders that they appeared in: they last from now on. All in one
+   * call, so that they wait for the disk together. */
+  bl_status (*sync_all)(bl_io *io, const char *const *paths, size_t n, bl_error *err);
   /* As open_output, not exclusive, but finish does not wait until the bytes are on the disk, and a device or pipe is
    * written straight: for results that can be made again. NULL: open_output serves. */
   bl_status (*open_result)(bl_io *io, const char *path, bl_output **out, bl_error *err);

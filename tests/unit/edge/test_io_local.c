@@ -376,20 +376,21 @@ static void test_io_local__a_holder_that_dies_lets_go(void **state) {
 
 /* ---- less syncing ---- */
 
-static void test_io_local__folders_may_be_synced_later(void **state) {
+static void test_io_local__files_and_folders_may_be_synced_later(void **state) {
   (void)state;
   fixture f;
   setup(&f);
   char *path = test_join(f.dir, "a/file"), *folder = test_join(f.dir, "a"), *none = test_join(f.dir, "none");
-  static const unsigned flags[] = {BL_OUT_FOLDER_LATER, BL_OUT_UNSYNCED, 0, BL_OUT_EXCLUSIVE | BL_OUT_FOLDER_LATER};
+  static const unsigned flags[] = {BL_OUT_LATER, BL_OUT_UNSYNCED, 0, BL_OUT_EXCLUSIVE | BL_OUT_LATER};
   for (size_t i = 0; i < BL_LEN(flags); i++) {
     char text[2] = {(char)('a' + i), 0};
     if (flags[i] & BL_OUT_EXCLUSIVE) test_ok(f.io->remove(f.io, path, &f.err), &f.err);
     test_ok(bl_io_write_with(f.io, path, text, 1, flags[i], &f.err), &f.err);
     assert_holds(&f, path, text);
   }
-  test_ok(bl_io_sync_folder(f.io, folder, &f.err), &f.err);
-  test_status(BL_IO, bl_io_sync_folder(f.io, none, &f.err), &f.err);
+  const char *both[] = {path, folder, none};
+  test_ok(f.io->sync_all(f.io, both, 2, &f.err), &f.err);
+  test_status(BL_IO, f.io->sync_all(f.io, both, 3, &f.err), &f.err);
   assert_int_equal(count_children(&f, folder), 1);
   free(path);
   free(folder);
@@ -431,7 +432,7 @@ int main(void) {
       cmocka_unit_test(test_io_local__a_file_above_the_limit_is_not_read),
       cmocka_unit_test(test_io_local__a_lock_keeps_others_off_and_leaves_no_file),
       cmocka_unit_test(test_io_local__a_holder_that_dies_lets_go),
-      cmocka_unit_test(test_io_local__folders_may_be_synced_later),
+      cmocka_unit_test(test_io_local__files_and_folders_may_be_synced_later),
       cmocka_unit_test(test_io_local__empty_folders_are_removed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
