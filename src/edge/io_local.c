@@ -396,7 +396,8 @@ static bl_status sync_one(void *user, size_t i, bl_error *err) {
 /* Many wait at once, so that the file system can serve them with one commit of its journal. */
 static bl_status local_sync_all(bl_io *base, const char *const *paths, size_t n, bl_error *err) {
   enum { WAITING = 8 };
-  return bl_parallel_on(((local_io *)base)->ctx, WAITING, n, sync_one, (void *)(uintptr_t)paths, err);
+  bl_ctx *ctx = ((local_io *)base)->ctx;
+  return bl_parallel_on(ctx, ctx->o.threads > 1 ? WAITING : 1, n, sync_one, (void *)(uintptr_t)paths, err);
 }
 
 static bl_status local_remove(bl_io *base, const char *path, bl_error *err) {
