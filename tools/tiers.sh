@@ -44,7 +44,8 @@ case ${1:-} in
     BL_RACES=all tools/test.sh build fault/races ;;
   faults)
     tools/build.sh build || exit 1
-    BL_FAULTS=all BL_DAMAGE=40 tools/test.sh build -t 6 fault/killed fault/errors fault/memory fault/damaged model/verbs ;;
+    BL_FAULTS=all BL_DAMAGE=40 BL_MODEL=40 tools/test.sh build -t 8 fault/killed fault/errors fault/memory fault/damaged \
+      model/histories ;;
   install) exec tools/check_install.sh ;;
   *)
     sed -n '2,10s/^# //p' "$0"

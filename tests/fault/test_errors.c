@@ -13,9 +13,9 @@ typedef struct how {
 } how;
 
 static const how ways[] = {
-    {"EIO at call", {.code = EIO}, 16},
-    {"EIO from call", {.code = EIO, .onwards = true}, 4},
-    {"no room from call", {.code = ENOSPC, .full = true, .torn = true, .changes = true}, 8},
+    {"EIO at call", {.code = EIO}, 9},
+    {"EIO from call", {.code = EIO, .onwards = true}, 3},
+    {"no room from call", {.code = ENOSPC, .full = true, .torn = true, .changes = true}, 5},
 };
 
 /* SQLite takes pages that cannot be read for damaged ones. */

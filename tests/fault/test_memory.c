@@ -54,7 +54,7 @@ static void test_memory__that_fails_changes_nothing(void **state) {
     ground_restore(&g);
     test_ok(run_failing(&g, x.verb->run, 0, false, &all, &err), &err);
     for (int onwards = 0; onwards < 2; onwards++)
-      for (long n = 1 + (long)(i % 7); n <= all; n = next_number(n, all, onwards ? 4 : 14)) try_verb(&x, n, onwards);
+      for (long n = 1 + (long)(i % 7); n <= all; n = next_number(n, all, onwards ? 2 : 8)) try_verb(&x, n, onwards);
     trial_end(&x);
   }
   ground_end(&g);
@@ -201,7 +201,7 @@ static void test_memory__that_fails_is_told_by_readers(void **state) {
     long all, none;
     test_ok(run_failing(&g, reads[i].run, 0, false, &all, &err), &err);
     for (int onwards = 0; onwards < 2; onwards++)
-      for (long n = 1; n <= all; n = next_number(n, all, 300)) {
+      for (long n = 1; n <= all; n = next_number(n, all, 150)) {
         bl_error why = BL_ERROR_INIT;
         bl_status st = run_failing(&g, reads[i].run, n, onwards, &none, &why);
         if (st != BL_OK && (st != BL_NOMEM || !*why.message))
