@@ -15,7 +15,8 @@ typedef struct run_sink {
   pthread_mutex_t *lock;
   bl_sorter *with_id;
   bl_spool *without_id;
-  bl_probe *probe;
+  bl_probe *probe; /* instead of both */
+  bool removed;
 } run_sink;
 
 /* A worker's runs on their way: neighbours are joined, then handed over in lots. */
@@ -57,7 +58,8 @@ static bl_status flush(run_buffer *b, bl_error *err) {
   size_t n = b->n;
   if (b->sink->probe) {
     b->n = 0;
-    return bl_probe_added(b->sink->probe, b->runs, n, err);
+    return b->sink->removed ? bl_probe_removed(b->sink->probe, b->runs, n, err)
+                            : bl_probe_added(b->sink->probe, b->runs, n, err);
   }
   pthread_mutex_lock(b->sink->lock);
   for (size_t i = 0; st == BL_OK && i < b->n; i++)
@@ -311,6 +313,7 @@ static bl_status do_touched(touched_work *w, bl_error *err) {
 static bl_status collect_part(void *user, size_t at, bl_error *err) {
   collector *c = user;
   size_t i = c->parts[at].item;
+  if (c->x->probe && bl_probe_failed(c->x->probe)) return BL_OK;
   touched_work w = {.c = c, .part = &c->parts[at], .t = &c->d->items[i]};
   run_buffer *buffers = bl_alloc(c->ctx, 2, sizeof *buffers);
   if (!buffers) return bl_nomem(err);
@@ -420,8 +423,8 @@ bl_status bl_identity_collect(const bl_identity *x, const bl_diff *d, bl_row_set
   BL_GO(number_files(&c, err));
   BL_GO(make_lineage_type(&c, err));
   BL_GO(make_sets(c.ctx, x->files, out, err));
-  c.removed = (run_sink){&lock, out->removed, out->removed_null, NULL};
-  c.added = (run_sink){&lock, out->added, out->added_null, x->probe};
+  c.removed = (run_sink){&lock, out->removed, out->removed_null, x->probe, true};
+  c.added = (run_sink){&lock, out->added, out->added_null, x->probe, false};
   BL_GO(make_parts(&c, err));
   BL_GO(bl_parallel(c.ctx, c.n_parts, collect_part, &c, err));
   BL_GO(bl_sorter_finish(out->removed, err));

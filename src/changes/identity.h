@@ -26,7 +26,7 @@ typedef struct bl_identity {
   const bl_idset *only; /* NULL = all ids; else only rows with these */
   bool nulls;           /* with `only`: rows without id too */
   bl_sides sides;
-  bl_probe *probe; /* where added runs go instead of the sorter; NULL */
+  bl_probe *probe; /* where the runs of one side go instead of sorters; NULL */
   bool ids_only;   /* sequence numbers are not wanted (and are 0) */
 } bl_identity;
 

@@ -1,15 +1,25 @@
-/* probe.c: see probe.h. */
+/* probe.c: see probe.h.
+ *
+ * 1. Few runs: sorted by id, with a bit a row that says whether it was met. More of them than are found quickly go to
+ *    an id table, as long as the removed rows fit in it.
+ * 2. Who finds that the probe does not suit sets `failed`; everybody else then passes over what comes. */
 #include "changes/probe.h"
+
+#include "changes/id_table.h"
 
 #include <pthread.h>
 
-enum { MAX_RUNS = 65536 };
+enum { FEW_RUNS = 1024, MOST_RUNS = 65536, BYTES_OF_ROW = 6 };
 #define NO_ID INT64_MIN
 
 struct bl_probe {
   bl_ctx *ctx;
-  bl_run *runs; /* by id, disjoint */
-  size_t n, cap;
+  const bl_files *files;
+  size_t first;
+  bl_run *runs; /* by id, disjoint, after the turn */
+  size_t n, cap, most;
+  bl_id_table *table; /* instead of runs */
+  int64_t table_budget;
   uint64_t *met;     /* a bit a removed row, in the order of the runs */
   int64_t *bit_from; /* of each run: its first bit */
   pthread_mutex_t lock;
@@ -28,61 +38,8 @@ static int by_first(const void *a, const void *b, void *user) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-static bl_status take_runs(bl_probe *p, bl_sorter *removed, bool *suits, bl_error *err) {
-  *suits = false;
-  for (;;) {
-    const void *next;
-    BL_TRY(bl_sorter_next(removed, &next, err));
-    if (!next) break;
-    const bl_run *r = next;
-    if (p->n == MAX_RUNS) return BL_OK;
-    if (p->n > 0 && r->id - p->runs[p->n - 1].id < p->runs[p->n - 1].len) return BL_OK; /* there twice */
-    BL_TRY(bl_grow(p->ctx, &p->runs, &p->cap, p->n, sizeof *p->runs, err));
-    p->runs[p->n++] = *r;
-  }
-  *suits = true;
-  return BL_OK;
-}
-
-static bl_status make_bits(bl_probe *p, bool *suits, bl_error *err) {
-  int64_t rows = 0;
-  p->bit_from = bl_alloc(p->ctx, p->n + 1, sizeof *p->bit_from);
-  if (!p->bit_from) return bl_nomem(err);
-  for (size_t i = 0; i < p->n; i++) {
-    p->bit_from[i] = rows;
-    rows += p->runs[i].len;
-  }
-  *suits = rows / 8 < p->ctx->o.memory_budget / 4;
-  if (!*suits) return BL_OK;
-  p->met = bl_calloc(p->ctx, (size_t)rows / 64 + 1, sizeof *p->met);
-  if (!p->met) return bl_nomem(err);
-  BL_TRY(bl_sorter_new(p->ctx, sizeof(ids), p->ctx->o.memory_budget / 16, by_first, NULL, &p->fresh, err));
-  return bl_spool_new(p->ctx, sizeof(bl_event), p->ctx->o.memory_budget / 8, &p->events, err);
-}
-
-bl_status bl_probe_new(bl_ctx *ctx, bl_sorter *removed, bl_probe **out, bl_error *err) {
-  bool suits = false;
-  *out = NULL;
-  bl_probe *p = bl_calloc(ctx, 1, sizeof *p);
-  if (!p) return bl_nomem(err);
-  p->ctx = ctx;
-  pthread_mutex_init(&p->lock, NULL);
-  bl_status st = take_runs(p, removed, &suits, err);
-  if (st == BL_OK && suits) st = make_bits(p, &suits, err);
-  if (st == BL_OK && suits) *out = p;
-  else bl_probe_free(p);
-  return st;
-}
-
-void bl_probe_free(bl_probe *p) {
-  if (!p) return;
-  bl_spool_free(p->events);
-  bl_sorter_free(p->fresh);
-  bl_free(p->ctx, p->runs);
-  bl_free(p->ctx, p->bit_from);
-  bl_free(p->ctx, p->met);
-  pthread_mutex_destroy(&p->lock);
-  bl_free(p->ctx, p);
+static void fail(bl_probe *p) {
+  __atomic_store_n(&p->failed, true, __ATOMIC_RELAXED);
 }
 
 bool bl_probe_failed(const bl_probe *p) {
@@ -92,6 +49,104 @@ bool bl_probe_failed(const bl_probe *p) {
 bl_spool *bl_probe_events(bl_probe *p) {
   return p->events;
 }
+
+bl_status bl_probe_new(bl_ctx *ctx, const bl_files *files, size_t first, int64_t removed_rows, bl_probe **out,
+                       bl_error *err) {
+  *out = NULL;
+  bl_probe *p = bl_calloc(ctx, 1, sizeof *p);
+  if (!p) return bl_nomem(err);
+  p->ctx = ctx;
+  p->files = files;
+  p->first = first;
+  p->table_budget = ctx->o.memory_budget / 3 * 2;
+  p->most = removed_rows <= p->table_budget / BYTES_OF_ROW ? FEW_RUNS : MOST_RUNS;
+  pthread_mutex_init(&p->lock, NULL);
+  bl_status st = bl_sorter_new(ctx, sizeof(ids), ctx->o.memory_budget / 16, by_first, NULL, &p->fresh, err);
+  if (st == BL_OK) st = bl_spool_new(ctx, sizeof(bl_event), ctx->o.memory_budget / 8, &p->events, err);
+  if (st == BL_OK) *out = p;
+  else bl_probe_free(p);
+  return st;
+}
+
+void bl_probe_free(bl_probe *p) {
+  if (!p) return;
+  bl_id_table_free(p->table);
+  bl_spool_free(p->events);
+  bl_sorter_free(p->fresh);
+  bl_free(p->ctx, p->runs);
+  bl_free(p->ctx, p->bit_from);
+  bl_free(p->ctx, p->met);
+  pthread_mutex_destroy(&p->lock);
+  bl_free(p->ctx, p);
+}
+
+/* ---- the removed side ---- */
+
+static bl_status add_to_table(bl_probe *p, const bl_run *runs, size_t n, bl_error *err) {
+  bool fits;
+  BL_TRY(bl_id_table_add(p->table, runs, n, &fits, err));
+  if (!fits) fail(p);
+  return BL_OK;
+}
+
+/* Invariant 1, when there are too many runs. */
+static bl_status change_over(bl_probe *p, bl_error *err) {
+  if (p->most == FEW_RUNS) BL_TRY(bl_id_table_new(p->ctx, p->files, p->first, p->table_budget, &p->table, err));
+  if (!p->table) {
+    fail(p);
+    return BL_OK;
+  }
+  BL_TRY(add_to_table(p, p->runs, p->n, err));
+  p->n = 0;
+  return BL_OK;
+}
+
+/* *kept: they stay among the runs. */
+static bl_status keep_runs(bl_probe *p, const bl_run *runs, size_t n, bool *kept, bl_error *err) {
+  *kept = !p->table && p->n + n <= p->most;
+  if (p->table) return BL_OK;
+  if (!*kept) return change_over(p, err);
+  for (size_t i = 0; i < n; i++) {
+    BL_TRY(bl_grow(p->ctx, &p->runs, &p->cap, p->n, sizeof *p->runs, err));
+    p->runs[p->n++] = runs[i];
+  }
+  return BL_OK;
+}
+
+bl_status bl_probe_removed(bl_probe *p, const bl_run *runs, size_t n, bl_error *err) {
+  bool kept = false;
+  for (size_t i = 0; i < n; i++)
+    if (runs[i].id == NO_ID) fail(p);
+  if (bl_probe_failed(p)) return BL_OK;
+  pthread_mutex_lock(&p->lock);
+  bl_status st = keep_runs(p, runs, n, &kept, err);
+  pthread_mutex_unlock(&p->lock);
+  return st == BL_OK && !kept && !bl_probe_failed(p) ? add_to_table(p, runs, n, err) : st;
+}
+
+static int by_id(const void *a, const void *b) {
+  const bl_run *x = a, *y = b;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+bl_status bl_probe_turn(bl_probe *p, bl_error *err) {
+  int64_t rows = 0;
+  if (p->table || bl_probe_failed(p)) return BL_OK;
+  if (p->n) bl_sort(p->runs, p->n, sizeof *p->runs, by_id);
+  p->bit_from = bl_alloc(p->ctx, p->n + 1, sizeof *p->bit_from);
+  if (!p->bit_from) return bl_nomem(err);
+  for (size_t i = 0; i < p->n; i++) {
+    if (i > 0 && p->runs[i].id - p->runs[i - 1].id < p->runs[i - 1].len) fail(p); /* there twice */
+    p->bit_from[i] = rows;
+    rows += p->runs[i].len;
+  }
+  if (rows / 8 >= p->table_budget) fail(p);
+  if (bl_probe_failed(p)) return BL_OK;
+  p->met = bl_calloc(p->ctx, (size_t)rows / 64 + 1, sizeof *p->met);
+  return p->met ? BL_OK : bl_nomem(err);
+}
+
+/* ---- the added side ---- */
 
 /* Index of the last removed run that begins at or before id; SIZE_MAX where there is none. */
 static size_t run_before(const bl_probe *p, int64_t id) {
@@ -125,18 +180,35 @@ static bl_status put(bl_probe *p, const bl_event *e, bl_error *err) {
   return st;
 }
 
+static bl_event insert_of(const bl_run *added) {
+  return (bl_event){.before_id = NO_ID,
+                    .after_id = added->id,
+                    .before_seq = NO_ID,
+                    .after_seq = added->seq,
+                    .after_pos = added->pos,
+                    .before_file = BL_NO_FILE,
+                    .after_file = added->file,
+                    .len = added->len,
+                    .type = BL_INSERT};
+}
+
+/* The first rows of `before` and of `added`, len of them. */
+static bl_event update_of(const bl_run *before, const bl_run *added, uint32_t len) {
+  bl_event e = insert_of(added);
+  e.type = BL_UPDATE;
+  e.len = len;
+  e.before_id = before->id;
+  e.before_seq = before->seq;
+  e.before_pos = before->pos;
+  e.before_file = before->file;
+  return e;
+}
+
 /* The first rows of `added`, which lie wholly in one removed run or wholly between two: how many in *n. */
 static bl_status probe_front(bl_probe *p, const bl_run *added, int64_t *n, bl_error *err) {
   size_t at = run_before(p, added->id);
   const bl_run *r = at != SIZE_MAX ? &p->runs[at] : NULL;
-  bl_event e = {.before_id = NO_ID,
-                .after_id = added->id,
-                .before_seq = NO_ID,
-                .after_seq = added->seq,
-                .after_pos = added->pos,
-                .before_file = BL_NO_FILE,
-                .after_file = added->file,
-                .type = BL_INSERT};
+  bl_event e = insert_of(added);
   int64_t gone = r ? added->id - r->id : 0;
   *n = added->len;
   if (!r || gone >= r->len) { /* between runs: inserted */
@@ -146,37 +218,82 @@ static bl_status probe_front(bl_probe *p, const bl_run *added, int64_t *n, bl_er
     return put(p, &e, err);
   }
   if (r->len - gone < *n) *n = r->len - gone;
-  if (!meet(p, p->bit_from[at] + gone, *n)) __atomic_store_n(&p->failed, true, __ATOMIC_RELAXED);
+  if (!meet(p, p->bit_from[at] + gone, *n)) fail(p);
   if (r->seq == added->seq) return BL_OK; /* only moved */
-  e.type = BL_UPDATE;
-  e.len = (uint32_t)*n;
-  e.before_id = added->id;
-  e.before_seq = r->seq;
-  e.before_pos = r->pos + gone;
-  e.before_file = r->file;
+  bl_run before = {added->id, r->seq, r->pos + gone, r->file, (uint32_t)*n};
+  e = update_of(&before, added, (uint32_t)*n);
   return put(p, &e, err);
 }
 
-bl_status bl_probe_added(bl_probe *p, const bl_run *runs, size_t n, bl_error *err) {
-  for (size_t i = 0; i < n; i++) {
-    bl_run r = runs[i];
-    if (r.id == NO_ID) {
-      __atomic_store_n(&p->failed, true, __ATOMIC_RELAXED);
-      continue;
-    }
-    while (r.len > 0) {
-      int64_t k;
-      BL_TRY(probe_front(p, &r, &k, err));
-      r.id += k;
-      r.pos += k;
-      r.len -= (uint32_t)k;
-    }
+static bl_status added_run(bl_probe *p, bl_run r, bl_error *err) {
+  while (r.len > 0) {
+    int64_t k;
+    BL_TRY(probe_front(p, &r, &k, err));
+    r.id += k;
+    r.pos += k;
+    r.len -= (uint32_t)k;
   }
   return BL_OK;
 }
 
+/* Events of neighbouring rows are put together again. */
+typedef struct pending {
+  bl_event e; /* len 0: none */
+} pending;
+
+static bl_status add_pending(bl_probe *p, pending *w, const bl_event *next, bl_error *err) {
+  bl_event *e = &w->e;
+  bool update = next->type == BL_UPDATE;
+  if (e->len > 0 && e->len < UINT32_MAX && e->type == next->type && e->after_seq == next->after_seq &&
+      e->before_seq == next->before_seq && e->before_file == next->before_file &&
+      e->after_id + e->len == next->after_id && (!update || e->before_pos + e->len == next->before_pos)) {
+    e->len++;
+    return BL_OK;
+  }
+  if (e->len > 0) BL_TRY(put(p, e, err));
+  *e = *next;
+  return BL_OK;
+}
+
+static bl_status added_to_table(bl_probe *p, const bl_run *r, bl_error *err) {
+  pending w = {0};
+  for (uint32_t i = 0; i < r->len; i++) {
+    bl_run before, row = {r->id + i, r->seq, r->pos + i, r->file, 1};
+    bl_meeting m = bl_id_table_meet(p->table, row.id, &before);
+    if (m == BL_ID_MET_AGAIN) fail(p);
+    if (m == BL_ID_MET_AGAIN || (m == BL_ID_MET && before.seq == row.seq)) continue;
+    bl_event e = m == BL_ID_MET ? update_of(&before, &row, 1) : insert_of(&row);
+    BL_TRY(add_pending(p, &w, &e, err));
+  }
+  return w.e.len > 0 ? put(p, &w.e, err) : BL_OK;
+}
+
+bl_status bl_probe_added(bl_probe *p, const bl_run *runs, size_t n, bl_error *err) {
+  for (size_t i = 0; i < n; i++) {
+    if (runs[i].id == NO_ID) fail(p);
+    if (bl_probe_failed(p)) return BL_OK;
+    BL_TRY(p->table ? added_to_table(p, &runs[i], err) : added_run(p, runs[i], err));
+  }
+  return BL_OK;
+}
+
+/* ---- what was not met ---- */
+
 static bool is_met(const bl_probe *p, int64_t bit) {
   return (p->met[bit >> 6] >> (bit & 63)) & 1;
+}
+
+static bl_status put_delete(void *user, const bl_run *r, bl_error *err) {
+  bl_event e = {.before_id = r->id,
+                .after_id = NO_ID,
+                .before_seq = r->seq,
+                .after_seq = NO_ID,
+                .before_pos = r->pos,
+                .before_file = r->file,
+                .after_file = BL_NO_FILE,
+                .len = r->len,
+                .type = BL_DELETE};
+  return put(user, &e, err);
 }
 
 static bl_status put_deletes(bl_probe *p, size_t at, bl_error *err) {
@@ -188,16 +305,8 @@ static bl_status put_deletes(bl_probe *p, size_t at, bl_error *err) {
     }
     int64_t begin = i;
     while (i < r->len && !is_met(p, p->bit_from[at] + i)) i++;
-    bl_event e = {.before_id = r->id + begin,
-                  .after_id = NO_ID,
-                  .before_seq = r->seq,
-                  .after_seq = NO_ID,
-                  .before_pos = r->pos + begin,
-                  .before_file = r->file,
-                  .after_file = BL_NO_FILE,
-                  .len = (uint32_t)(i - begin),
-                  .type = BL_DELETE};
-    BL_TRY(put(p, &e, err));
+    bl_run left = {r->id + begin, r->seq, r->pos + begin, r->file, (uint32_t)(i - begin)};
+    BL_TRY(put_delete(p, &left, err));
   }
   return BL_OK;
 }
@@ -217,6 +326,8 @@ static bl_status find_twice_inserted(bl_probe *p, bl_error *err) {
 
 bl_status bl_probe_finish(bl_probe *p, bl_error *err) {
   BL_TRY(find_twice_inserted(p, err));
+  if (p->failed) return BL_OK;
+  if (p->table) return bl_id_table_rest(p->table, put_delete, p, err);
   for (size_t i = 0; i < p->n; i++) BL_TRY(put_deletes(p, i, err));
   return BL_OK;
 }

@@ -212,16 +212,31 @@ static bl_status compare_rows(comparison *c, bl_row_sets *sets, bl_error *err) {
   return st;
 }
 
-/* ---- big rewrites: the added side is not sorted (probe.h) ---- */
+static bl_status compare_all(comparison *c, bl_identity *id, const bl_diff *d, bl_error *err) {
+  bl_row_sets sets = {0};
+  bl_status st = bl_identity_collect(id, d, &sets, err);
+  if (st == BL_OK) st = compare_rows(c, &sets, err);
+  bl_row_sets_dispose(&sets);
+  return st;
+}
+
+/* ---- big rewrites: nothing is sorted (probe.h) ---- */
+
+/* Rows of files that go, or that come. */
+static int64_t rows_of(const bl_diff *d, bool go) {
+  int64_t rows = 0;
+  for (size_t i = 0; i < d->n; i++) {
+    const bl_touched *t = &d->items[i];
+    const bl_manifest_entry *e = go ? t->old_entry : t->new_entry;
+    if (t->old_entry && t->new_entry) continue;
+    if (e && !bl_add64(rows, e->file.record_count, &rows)) return INT64_MAX;
+  }
+  return rows;
+}
 
 static bool worth_a_probe(const comparison *c, const bl_diff *d) {
-  int64_t added = 0;
-  bool removes = false;
-  for (size_t i = 0; i < d->n; i++) {
-    if (d->items[i].new_entry && !d->items[i].old_entry) added += d->items[i].new_entry->file.record_count;
-    removes = removes || d->items[i].old_entry;
-  }
-  return removes && added >= c->s->probe_rows && (!c->sink->moved || c->sink->only_by_value) && !c->s->only;
+  return rows_of(d, true) >= c->s->probe_rows && rows_of(d, false) >= c->s->probe_rows &&
+         (!c->sink->moved || c->sink->only_by_value) && !c->s->only;
 }
 
 static bl_status pass_probed(comparison *c, bl_spool *events, bl_error *err) {
@@ -234,49 +249,30 @@ static bl_status pass_probed(comparison *c, bl_spool *events, bl_error *err) {
   }
 }
 
-/* The removed side is in `sets`. *done false: the ordinary way must be taken; the added side has not been read then. */
-static bl_status try_probe(comparison *c, bl_identity *id, const bl_diff *d, bl_row_sets *sets, bool *done,
-                           bl_error *err) {
+static bl_status collect_side(bl_identity *id, const bl_diff *d, bl_sides side, bl_error *err) {
   bl_row_sets nothing = {0};
-  *done = false;
-  if (bl_spool_count(sets->removed_null) > 0) return BL_OK;
-  BL_TRY(bl_probe_new(c->s->ctx, sets->removed, &id->probe, err));
-  bl_status st = BL_OK;
-  if (id->probe) {
-    st = bl_identity_collect(id, d, &nothing, err);
-    bl_row_sets_dispose(&nothing);
-    if (st == BL_OK && !bl_probe_failed(id->probe)) st = bl_probe_finish(id->probe, err);
-    *done = st == BL_OK && !bl_probe_failed(id->probe);
-    if (*done) st = pass_probed(c, bl_probe_events(id->probe), err);
-  }
-  bl_probe_free(id->probe);
-  id->probe = NULL;
-  return st == BL_OK && !*done ? bl_sorter_rewind(sets->removed, err) : st;
-}
-
-/* First the removed side, then the added one. */
-static bl_status compare_in_turn(comparison *c, bl_identity *id, const bl_diff *d, bl_error *err) {
-  bl_row_sets sets = {0}, added = {0};
-  bool done = false;
-  id->sides = BL_REMOVED_SIDE;
-  bl_status st = bl_identity_collect(id, d, &sets, err);
-  id->sides = BL_ADDED_SIDE;
-  if (st == BL_OK) st = try_probe(c, id, d, &sets, &done, err);
-  if (st == BL_OK && !done) {
-    st = bl_identity_collect(id, d, &added, err);
-    bl_row_sets both = {sets.removed, added.added, sets.removed_null, added.added_null};
-    if (st == BL_OK) st = compare_rows(c, &both, err);
-  }
-  bl_row_sets_dispose(&sets);
-  bl_row_sets_dispose(&added);
+  if (bl_probe_failed(id->probe)) return BL_OK;
+  id->sides = side;
+  bl_status st = bl_identity_collect(id, d, &nothing, err);
+  bl_row_sets_dispose(&nothing);
   return st;
 }
 
-static bl_status compare_all(comparison *c, bl_identity *id, const bl_diff *d, bl_error *err) {
-  bl_row_sets sets = {0};
-  bl_status st = bl_identity_collect(id, d, &sets, err);
-  if (st == BL_OK) st = compare_rows(c, &sets, err);
-  bl_row_sets_dispose(&sets);
+static bl_status run_probe(bl_identity *id, const bl_diff *d, bl_error *err) {
+  BL_TRY(collect_side(id, d, BL_REMOVED_SIDE, err));
+  BL_TRY(bl_probe_turn(id->probe, err));
+  BL_TRY(collect_side(id, d, BL_ADDED_SIDE, err));
+  return bl_probe_failed(id->probe) ? BL_OK : bl_probe_finish(id->probe, err);
+}
+
+/* *done false: the ordinary way must be taken. */
+static bl_status compare_by_probe(comparison *c, bl_identity id, const bl_diff *d, bool *done, bl_error *err) {
+  *done = false;
+  BL_TRY(bl_probe_new(c->s->ctx, id.files, id.first_file, rows_of(d, true), &id.probe, err));
+  bl_status st = run_probe(&id, d, err);
+  *done = st == BL_OK && !bl_probe_failed(id.probe);
+  if (*done) st = pass_probed(c, bl_probe_events(id.probe), err);
+  bl_probe_free(id.probe);
   return st;
 }
 
@@ -306,7 +302,9 @@ bl_status bl_step_compare(bl_stepper *s, const bl_diff *d, bool is_replace, cons
   }
   c.pick = s->only && is_mixed(d);
   if (c.pick) id.only = NULL;
-  return worth_a_probe(&c, d) ? compare_in_turn(&c, &id, d, err) : compare_all(&c, &id, d, err);
+  bool done = false;
+  if (worth_a_probe(&c, d)) BL_TRY(compare_by_probe(&c, id, d, &done, err));
+  return done ? BL_OK : compare_all(&c, &id, d, err);
 }
 
 bl_status bl_step_run(bl_stepper *s, const bl_snapshot *from, const bl_snapshot *to, bool is_replace,
