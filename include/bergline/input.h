@@ -24,7 +24,8 @@ BL_API bool bl_input_format_of(const char *name, bl_input_format *out);
 typedef struct bl_read_options { /* zeroed: the defaults */
   bl_input_format format;
   bool extra_columns; /* CSV and NDJSON: columns that the table does not have are given too: text from CSV; from NDJSON
-                         by the kind of their first value (boolean, long, double, string, else JSON text) */
+                         by the kind of their first value (boolean, long, double, string, else JSON text), and without
+                         the columns of the table that none of the first rows (1 MiB) names */
 } bl_read_options;
 
 /* Rows of one file. Text takes the types of t's current schema: decimals, dates and times from their text, binary from

@@ -1,11 +1,13 @@
 /* read_ndjson.c: JSON objects, one a line, as a stream of the table's columns. A member that is missing is the column's
- * write default; blank lines are skipped. Extra members become columns of their own where the caller wants them: which
- * there are, and of what kind, the first rows tell. */
+ * write default; blank lines are skipped. Where the caller wants the file's own columns, the first rows tell which
+ * there are: extra members become columns, of the kind they have, and columns of the table that no row names are left
+ * out. */
 #include "base/map.h"
 #include "rows/stream.h"
 #include "write/text_rows.h"
 
-enum { PEEK_BYTES = 1 << 20 /* of rows that tell the extra columns */ };
+enum { PEEK_BYTES = 1 << 20 /* of rows that tell the columns */ };
+#define NOT_GIVEN SIZE_MAX /* the place of a column of the table that the first rows do not name */
 
 typedef struct ndjson {
   bl_ctx *ctx;
@@ -13,9 +15,9 @@ typedef struct ndjson {
   const char *name;
   bl_text_file file;
   bl_text_columns columns;
-  size_t n_own; /* columns of the table */
-  bool extra;
-  bl_map *places; /* of columns by name */
+  size_t n_own;       /* columns of the table */
+  bool extra, *named; /* the file's own columns; which of the table's are among them */
+  bl_map *places;     /* of columns by name */
   const bl_json **members;
   bl_putter putter;
   int64_t row, at; /* rows so far; first byte of the line in hand */
@@ -39,9 +41,11 @@ static bl_status parse_line(ndjson *r, bl_arena *a, bl_str line, bl_json **out, 
 
 /* ---- rows ---- */
 
-static bl_status unknown_member(ndjson *r, const bl_json *m, bl_error *err) {
+static bl_status unknown_member(ndjson *r, const bl_json *m, bool known, bl_error *err) {
   bl_error e = BL_ERROR_INIT;
-  if (bl_is_metadata_name(m->key) && !r->extra)
+  if (known)
+    (void)bl_fail(&e, BL_USAGE, "column %.*s: the first rows do not have it, not even as null", BL_STR_ARG(m->key));
+  else if (bl_is_metadata_name(m->key) && !r->extra)
     (void)bl_fail(&e, BL_USAGE, "column %.*s: it is no input: lineage is the table's own to give", BL_STR_ARG(m->key));
   else
     (void)bl_fail(&e, BL_USAGE, "column %.*s: the table has no such column%s", BL_STR_ARG(m->key),
@@ -82,7 +86,7 @@ static bl_status put_line(ndjson *r, bl_str line, bl_error *err) {
   memset(r->members, 0, r->columns.n * sizeof *r->members);
   for (const bl_json *m = v->first; m; m = m->next) {
     const size_t *at = bl_map_get(r->places, m->key);
-    if (!at) return unknown_member(r, m, err);
+    if (!at || *at == NOT_GIVEN) return unknown_member(r, m, at != NULL, err);
     r->members[*at] = m;
   }
   return put_columns(r, err);
@@ -132,7 +136,10 @@ static bl_kind common(bl_kind a, bl_kind b) {
 
 static bl_status note_extra(ndjson *r, const bl_json *m, size_t *cap, bl_error *err) {
   const size_t *at = bl_map_get(r->places, m->key);
-  if (at && *at < r->n_own) return BL_OK;
+  if (at && *at < r->n_own) {
+    r->named[*at] = true;
+    return BL_OK;
+  }
   if (at) {
     bl_type *t = &r->columns.fields[*at].type;
     if (m->kind == BL_J_NULL) return BL_OK;
@@ -153,21 +160,41 @@ static bl_status note_extra(ndjson *r, const bl_json *m, size_t *cap, bl_error *
   return BL_OK;
 }
 
+/* Columns of the table that no row names are not the file's. */
+static void drop_unnamed(ndjson *r) {
+  size_t n = 0, own = 0;
+  for (size_t i = 0; i < r->columns.n; i++) {
+    size_t *place = bl_map_get(r->places, r->columns.fields[i].name);
+    bool kept = i >= r->n_own || r->named[i];
+    *place = kept ? n : NOT_GIVEN;
+    if (!kept) continue;
+    own += i < r->n_own;
+    r->columns.fields[n++] = r->columns.fields[i];
+  }
+  r->columns.n = n;
+  r->n_own = own;
+}
+
 /* Looks at the first rows, then begins again. */
 static bl_status peek(ndjson *r, size_t cap, bl_error *err) {
   bl_status st = BL_OK;
+  bool any = false;
+  r->named = bl_arena_calloc(r->arena, cap + 1, sizeof *r->named);
+  if (!r->named) return bl_nomem(err);
   while (st == BL_OK && r->file.read < PEEK_BYTES + 1) {
     bl_str line;
     bool found = false;
     bl_json *v;
     st = bl_text_file_line(&r->file, &line, &r->at, &found, err);
     if (st != BL_OK || !found) break;
+    any = true;
     st = parse_line(r, r->scratch, line, &v, err);
     for (const bl_json *m = st == BL_OK ? v->first : NULL; m && st == BL_OK; m = m->next)
       st = note_extra(r, m, &cap, err);
   }
   for (size_t i = r->n_own; i < r->columns.n; i++)
     if (r->columns.fields[i].type.kind == BL_KIND_UNKNOWN) r->columns.fields[i].type.kind = BL_STRING;
+  if (any && st == BL_OK) drop_unnamed(r);
   bl_input *in = r->file.in;
   bl_text_file_dispose(&r->file);
   bl_text_file_init(&r->file, r->ctx, in);

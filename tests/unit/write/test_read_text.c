@@ -246,6 +246,35 @@ static void test_read_ndjson__infers_extra_columns_from_the_first_rows(void **st
   end(&r);
 }
 
+static void test_read_ndjson__leaves_out_columns_that_the_first_rows_do_not_name(void **state) {
+  (void)state;
+  reading r;
+  begin(&r, "k long, s string, v int default 7");
+  static const char text[] = "{\"k\":1,\"op\":\"U\"}\n{\"k\":2,\"v\":null}\n";
+  test_ok(read_text(&r, BL_INPUT_NDJSON, text, sizeof text - 1, true), &r.w.err);
+  assert_string_equal(r.got.columns, "k,v,op");
+  assert_string_equal(r.got.lines[0], "{\"k\":1,\"op\":\"U\",\"v\":7}");
+  assert_string_equal(r.got.lines[1], "{\"k\":2,\"op\":null,\"v\":null}");
+  test_rows_free(&r.got);
+  end(&r);
+}
+
+static void test_read_ndjson__refuses_a_column_that_comes_after_the_first_rows(void **state) {
+  (void)state;
+  enum { BLANK = 1 << 20 };
+  reading r;
+  begin(&r, "k long, s string");
+  char *text = malloc(BLANK + 64);
+  assert_non_null(text);
+  int n = snprintf(text, BLANK + 64, "{\"k\":1}%*s\n{\"k\":2,\"s\":\"x\"}\n", BLANK, "");
+  bl_status st = read_text(&r, BL_INPUT_NDJSON, text, (size_t)n, true);
+  test_status(BL_USAGE, st, &r.w.err);
+  test_says(&r.w.err, "column s: the first rows do not have it, not even as null");
+  test_rows_free(&r.got);
+  free(text);
+  end(&r);
+}
+
 /* ---- which format ---- */
 
 static void test_read_rows__knows_a_format_by_name_or_bytes(void **state) {
@@ -319,6 +348,8 @@ int main(void) {
       cmocka_unit_test(test_read_ndjson__takes_whole_numbers_however_they_are_written),
       cmocka_unit_test(test_read_ndjson__names_row_and_column_of_what_does_not_fit),
       cmocka_unit_test(test_read_ndjson__infers_extra_columns_from_the_first_rows),
+      cmocka_unit_test(test_read_ndjson__leaves_out_columns_that_the_first_rows_do_not_name),
+      cmocka_unit_test(test_read_ndjson__refuses_a_column_that_comes_after_the_first_rows),
       cmocka_unit_test(test_read_rows__knows_a_format_by_name_or_bytes),
       cmocka_unit_test(test_input_spool__keeps_the_bytes_of_a_pipe),
   };

@@ -69,6 +69,8 @@ static void test_upsert__keeps_columns_that_do_not_come(void **state) {
     world_upsert(&w, "k,v\n1,20\n0,1\n5,50\n", &u, modes[i]);
     counts_are(&w, 1, 1, 0, 1);
     world_holds(&w, "{\"k\":0,\"s\":\"a\",\"v\":1}\n{\"k\":1,\"s\":\"b\",\"v\":20}\n{\"k\":5,\"s\":null,\"v\":50}\n");
+    world_upsert(&w, "{\"k\":0,\"s\":\"z\"}\n", &u, modes[i]);
+    world_holds(&w, "{\"k\":0,\"s\":\"z\",\"v\":1}\n{\"k\":1,\"s\":\"b\",\"v\":20}\n{\"k\":5,\"s\":null,\"v\":50}\n");
     world_end(&w);
   }
 }
