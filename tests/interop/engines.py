@@ -2,11 +2,13 @@
 
 An engine that cannot be started is left out; `why` then says what is missing."""
 import glob
+import logging
 import multiprocessing
 import os
 import sys
 
 import values
+from rows import Failure
 from shared import LINEAGE, Unreadable
 
 
@@ -22,6 +24,7 @@ class Spark:
         with redirected(os.path.join(folder, 'spark.log')):
             self.session = build.getOrCreate()
         self.session.sparkContext.setLogLevel('ERROR')
+        logging.getLogger('SQLQueryContextLogger').setLevel(logging.CRITICAL)  # what it logs is in the exception too
         self.jvm = self.session._jvm
         self.warehouse = os.path.join(folder, 'wh')
         self.has_sqlite = any('sqlite' in os.path.basename(j) for j in jars)
@@ -46,12 +49,21 @@ class Spark:
         }
 
     def sql(self, statement):
-        return [r.asDict(True) for r in self.session.sql(statement).collect()]
+        try:
+            return [r.asDict(True) for r in self.session.sql(statement).collect()]
+        except Exception as e:
+            raise Failure('%s: %s: %s' % (self.version, statement, first_line(e)))
 
-    def read(self, metadata, fields, snapshot=None, lineage=True, vectors=True):
+    def ask(self, query):
+        """The values of the first column."""
+        return [r[0] for r in self.session.sql(query).collect()]
+
+    def read(self, metadata, fields, snapshot=None, lineage=True, vectors=True, ref=None):
         frame = self.session.read.format('iceberg').option('vectorization-enabled', str(vectors).lower())
         if snapshot is not None:
             frame = frame.option('versionAsOf', str(snapshot))
+        if ref is not None:
+            frame = frame.option('versionAsOf', ref)
         names = ['to_json(`%s`)' % f['name'] if f['type'] == 'variant' else '`%s`' % f['name'] for f in fields]
         more = LINEAGE if lineage else []
         try:
@@ -76,6 +88,16 @@ class Duck:
         self.version = 'DuckDB ' + duckdb.__version__
 
     def read(self, metadata, fields, snapshot=None, lineage=True):
+        names = [('"%s"::json::varchar' if f['type'] == 'variant' else '"%s"') % f['name'] for f in fields]
+        more = LINEAGE if lineage else []
+        at = '' if snapshot is None else ', snapshot_from_id => %d' % snapshot
+        return self.answer("select %s from iceberg_scan('%s'%s)" % (', '.join(names + more), metadata, at), fields, more)
+
+    def ask(self, query):
+        """The values of the first column."""
+        return self.answer(query)
+
+    def answer(self, *question):
         if self.process is None:
             spawn = multiprocessing.get_context('spawn')
             self.pipe, other = spawn.Pipe()
@@ -83,7 +105,7 @@ class Duck:
             self.process.start()
             other.close()
         try:
-            self.pipe.send((metadata, fields, snapshot, lineage))
+            self.pipe.send(question)
             good, answer = self.pipe.recv()
         except (EOFError, OSError):
             self.process.join()
@@ -108,15 +130,12 @@ def duck_process(pipe, extensions):
     base.sql("set timezone = 'UTC'")
     while True:
         try:
-            metadata, fields, snapshot, lineage = pipe.recv()
+            query, *shape = pipe.recv()
         except EOFError:
             return
-        names = [('"%s"::json::varchar' if f['type'] == 'variant' else '"%s"') % f['name'] for f in fields]
-        more = LINEAGE if lineage else []
-        at = '' if snapshot is None else ', snapshot_from_id => %d' % snapshot
         try:
-            table = base.sql("select %s from iceberg_scan('%s'%s)" % (', '.join(names + more), metadata, at)).to_arrow_table()
-            pipe.send((True, values.rows(table, fields, more)))
+            table = base.sql(query).to_arrow_table()
+            pipe.send((True, values.rows(table, *shape) if shape else table.column(0).to_pylist()))
         except Exception as e:
             pipe.send((False, first_line(e)))
 
@@ -141,7 +160,7 @@ class PyIceberg:
 
 
 def first_line(e):
-    lines = [l.strip() for l in str(e).splitlines() if l.strip()] or [type(e).__name__]
+    lines = [l.strip() for l in str(e).splitlines() if l.strip() and not l.startswith('An error occurred')] or [type(e).__name__]
     causes = [l for l in lines if l.startswith('Caused by: ')]
     return (causes[-1] if causes else lines[0])[:300]
 

@@ -18,7 +18,7 @@ from case import Program
 from rows import Failure
 from shared import LeftOut, Shared
 
-THEMES = ['mode']
+THEMES = ['mode', 'types', 'partitions', 'schema', 'refs', 'maintain', 'v2', 'catalog']
 
 
 class World:

@@ -1,0 +1,111 @@
+"""cases_catalog.py: one SQLite file as the catalog of Java's JdbcCatalog, of PyIceberg's SqlCatalog and of bergline."""
+import os
+import sqlite3
+
+import pyarrow as pa
+
+from rows import expect, same_rows
+from shared import COPY_ON_WRITE, MERGE_ON_READ, LeftOut, deleted, inserted, modes, updated
+
+SCHEMA = 'id long, v string'
+
+
+def row(i, v='v'):
+    return {'id': i, 'v': v}
+
+
+class Catalog:
+    """The file as each of them opens it: by the name j, which is a column in it."""
+
+    def __init__(self, world, name, warehouse):
+        self.world, self.name, self.warehouse = world, name, warehouse
+        self.file = world.path('catalog.db')
+        self.words = ['--uri', 'sqlite:///' + self.file, '--warehouse', warehouse, '--catalog', name]
+
+    def bergline(self, *args):
+        return self.world.program.run(['catalog', *args, *self.words, '--format', 'json']).ok().document()
+
+    def pyiceberg(self):
+        if 'pyiceberg' not in self.world.readers:
+            raise LeftOut('no PyIceberg')
+        from pyiceberg.catalog.sql import SqlCatalog
+        return SqlCatalog(self.name, uri='sqlite:///' + self.file, warehouse=self.warehouse, init_catalog_tables='false')
+
+    def table(self, namespace, name, spark=None):
+        folder = os.path.join(self.warehouse, namespace, name)
+        return self.world.table(name, folder=folder, spark_name=spark, address=['%s.%s' % (namespace, name), *self.words])
+
+
+def shared_with_spark(world):
+    if not world.spark or not world.spark.has_sqlite:
+        raise LeftOut('no SQLite driver for Spark')
+    c = Catalog(world, 'j', world.path('jdbc'))
+    c.bergline('create-namespace', 'ours', '--property', 'keeper=bergline')
+    world.spark.sql("CREATE NAMESPACE j.theirs WITH DBPROPERTIES ('keeper' = 'spark')")
+    t = c.table('ours', 'orders', 'j.ours.orders')
+    t.create(SCHEMA, properties=modes(MERGE_ON_READ))
+    t.append(row(1), row(2))
+    t.by_spark(updated(lambda r: r['id'] == 1, v='s'), "UPDATE {t} SET v = 's' WHERE id = 1")
+    t.write(updated(lambda r: r['id'] == 2, v='b'), 'update', '--set', "v = 'b'", '--where', 'id = 2')
+    t.by_spark(inserted(row(3)), "INSERT INTO {t} VALUES (3, 'v')")
+    t.finish()
+    u = c.table('theirs', 'items', 'j.theirs.items')
+    u.create_by_spark('id bigint, v string', properties=modes(COPY_ON_WRITE))
+    u.append(row(1), row(2), row(3))
+    u.by_spark(deleted(lambda r: r['id'] == 2), 'DELETE FROM {t} WHERE id = 2')
+    u.write(updated(lambda r: r['id'] == 3, v='b'), 'update', '--set', "v = 'b'", '--where', 'id = 3')
+    u.finish()
+    # Names: moved by one, found by the other.
+    c.bergline('rename', 'theirs.items', 'ours.goods')
+    u.spark_name, u.address = 'j.ours.goods', ['ours.goods', *c.words]
+    u.by_spark(inserted(row(9)), "INSERT INTO {t} VALUES (9, 'v')")
+    world.spark.sql('ALTER TABLE j.ours.goods RENAME TO theirs.things')
+    u.spark_name, u.address = 'j.theirs.things', ['theirs.things', *c.words]
+    u.write(deleted(lambda r: r['id'] == 9), 'delete', '--where', 'id = 9')
+    names = sorted(r['namespace'] + '.' + r['tableName'] for ns in ('ours', 'theirs') for r in world.spark.sql('SHOW TABLES IN j.' + ns))
+    expect(names == ['ours.orders', 'theirs.things'], 'Spark lists %s', names)
+    c.bergline('drop', 'ours.orders', '--purge', '--yes')
+    world.spark.sql('DROP TABLE j.theirs.things')
+    c.bergline('drop-namespace', 'theirs', '--yes')
+    names = sorted(r['namespace'] for r in world.spark.sql('SHOW NAMESPACES IN j'))
+    expect(names == ['ours'], 'Spark lists namespaces %s', names)
+
+
+def shared_with_pyiceberg(world):
+    c = Catalog(world, 'p', world.path('pyiceberg'))
+    c.bergline('create-namespace', 'ours')
+    python = c.pyiceberg()
+    t = c.table('ours', 'v2')
+    t.create(SCHEMA, '--format-version', 2, properties=modes(COPY_ON_WRITE))
+    t.append(row(1), row(2))
+
+    def by_pyiceberg(effect, act):
+        before = t.load()
+        act(python.load_table('ours.v2'))
+        t.check(before, effect)
+
+    schema = pa.schema([('id', pa.int64()), ('v', pa.string())])
+    by_pyiceberg(inserted(row(3), row(4)), lambda x: x.append(pa.Table.from_pylist([row(3), row(4)], schema)))
+    t.write(updated(lambda r: r['id'] in (2, 3), v='b'), 'update', '--set', "v = 'b'", '--where', 'id in (2, 3)')
+    by_pyiceberg(deleted(lambda r: r['id'] == 1), lambda x: x.delete('id == 1'))
+    t.write(deleted(lambda r: r['id'] == 4), 'delete', '--where', 'id = 4')
+    by_pyiceberg(updated(lambda r: r['id'] == 2, v='up') + inserted(row(5)), lambda x: x.upsert(pa.Table.from_pylist([row(2, 'up'), row(5)], schema), join_cols=['id']))
+    by_pyiceberg(deleted(lambda r: r['id'] == 5) + inserted(row(6)), lambda x: x.overwrite(pa.Table.from_pylist([row(6)], schema), 'id == 5'))
+    t.append(row(7))
+    t.finish()
+    # Its own tables, in its own namespaces.
+    python.create_namespace('theirs')
+    python.create_table('theirs.made', schema=schema)
+    u = c.table('theirs', 'made')
+    u.load()
+    u.append(row(1))
+    u.write(updated(lambda r: True, v='b'), 'update', '--set', "v = 'b'", '--mode', COPY_ON_WRITE)
+    u.finish()
+    python.rename_table('theirs.made', 'ours.known')
+    expect(c.bergline('tables', 'ours') is not None, 'nothing is listed')
+    same_rows([row(1, 'b')], world.program.run(['scan', 'ours.known', *c.words, '--format', 'ndjson']).rows())
+    c.bergline('drop', 'ours.known', '--yes')
+    expect([n[-1] for n in python.list_tables('ours')] == ['v2'], 'PyIceberg lists %s', python.list_tables('ours'))
+
+
+CASES = [shared_with_spark, shared_with_pyiceberg]

@@ -1,0 +1,112 @@
+"""cases_refs.py: branches, tags, cherry-picks and audited writes, made by one engine and moved by another."""
+from rows import Failure, expect, same_rows
+from shared import LINEAGE, deleted, inserted, updated, without
+
+SCHEMA = 'id long, v string'
+
+
+def row(i, v='v'):
+    return {'id': i, 'v': v}
+
+
+def ids(rows):
+    return {r['id']: r['_row_id'] for r in rows}
+
+
+def heads(t):
+    t.load()
+    return {name: ref['snapshot-id'] for name, ref in t.metadata.get('refs', {}).items()}
+
+
+def branches_of_both(world):
+    t = world.table('branches')
+    t.create(SCHEMA)
+    t.append(row(1), row(2), row(3))
+    t.run('branch', 'create', 'ours')
+    t.sql('ALTER TABLE {t} CREATE BRANCH theirs')
+    t.run('tag', 'create', 'first')
+    t.run('append', '--ref', 'theirs', rows=[row(10, 'ours on theirs')])
+    t.sql("INSERT INTO {t}.branch_ours VALUES (20, 'theirs on ours')")
+    t.run('update', '--set', "v = 'u'", '--where', 'id = 1', '--ref', 'ours')
+    t.sql("UPDATE {t}.branch_theirs SET v = 'w' WHERE id IN (2, 10)")
+    t.run('delete', '--where', 'id = 3', '--ref', 'theirs')
+    t.load()
+    for name, snapshot in heads(t).items():
+        t.agree(snapshot)
+        theirs = world.spark.read(t.metadata_path, t.fields(), ref=name)
+        same_rows(t.scan('--at', 'ref:' + name), theirs)
+    first, ours, theirs = (t.scan('--at', 'ref:' + n) for n in ('first', 'ours', 'theirs'))
+    same_rows([row(1, 'u'), row(2), row(3), row(20, 'theirs on ours')], [without(r, *LINEAGE) for r in ours])
+    same_rows([row(1), row(2, 'w'), row(10, 'w')], [without(r, *LINEAGE) for r in theirs])
+    for branch in (ours, theirs):
+        expect(all(ids(first).get(i, r) == r for i, r in ids(branch).items()), 'ids differ from the tag: %s, %s', first, branch)
+    expect(not set(ids(ours).values()) & set(ids(theirs).values()) - set(ids(first).values()), 'two branches gave out one id: %s, %s', ours, theirs)
+    # Each moves main on to the other's branch; main did not move meanwhile, so that both are fast-forwards.
+    t.sql("CALL w.system.fast_forward('{name}', 'main', 'ours')")
+    same_rows(ours, t.scan())
+    t.run('rollback', 'first')
+    t.run('fast-forward', 'main', 'theirs')
+    same_rows(theirs, t.scan())
+    t.load()
+    t.agree()
+    t.sql("CALL w.system.rollback_to_snapshot('{name}', %d)" % heads(t)['first'])
+    same_rows(first, t.scan())
+    t.run('branch', 'drop', 'theirs')
+    t.sql('ALTER TABLE {t} DROP BRANCH ours')
+    expect(set(heads(t)) == {'main', 'first'}, 'refs are left: %s', heads(t))
+    t.load()
+    before = t.metadata['next-row-id']
+    t.run('append', rows=[row(30)])
+    fresh = ids(t.scan())[30]
+    expect(fresh >= before, 'id %d was given out before a rollback (%d)', fresh, before)
+    t.load()
+    t.agree()
+
+
+def picked_snapshots(world):
+    """Of Spark by bergline, of bergline by Spark."""
+    t = world.table('picked')
+    t.create(SCHEMA)
+    t.append(row(1))
+    t.run('branch', 'create', 'work')
+    t.run('append', '--ref', 'work', rows=[row(2)])
+    t.sql("INSERT INTO {t}.branch_work VALUES (3, 'v')")
+    t.load()
+    third = heads(t)['work']
+    second = t.snapshots()[third]['parent-snapshot-id']
+    t.append(row(4))  # main moves, so that what follows is no fast-forward
+    before = t.load()
+    t.sql("CALL w.system.cherrypick_snapshot('{name}', %d)" % second)
+    t.check(before, inserted(row(2)))
+    before = t.load()
+    t.run('cherry-pick', 'id:%d' % third)
+    t.check(before, inserted(row(3)))
+    t.finish()
+
+
+def audited_writes(world):
+    t = world.table('audited')
+    t.create(SCHEMA, properties={'write.wap.enabled': 'true'})
+    t.append(row(1), row(2))
+    before = t.load()
+    t.run('append', '--wap-id', 'ours', rows=[row(3)])
+    t.check(before, inserted())
+    t.sql("CALL w.system.publish_changes('{name}', 'ours')")
+    t.check(before, inserted(row(3)))
+    world.spark.sql('SET spark.wap.id = theirs')
+    before = t.load()
+    try:
+        t.sql("INSERT INTO {t} VALUES (4, 'v')")
+    finally:
+        world.spark.sql('RESET spark.wap.id')
+    t.check(before, inserted())
+    t.run('cherry-pick', 'wap:theirs')
+    t.check(before, inserted(row(4)))
+    before = t.load()
+    t.run('update', '--set', "v = 'checked'", '--where', 'id < 3', '--wap-id', 'changed')
+    t.sql("CALL w.system.publish_changes('{name}', 'changed')")
+    t.check(before, updated(lambda r: r['id'] < 3, v='checked'))
+    t.finish()
+
+
+CASES = [branches_of_both, picked_snapshots, audited_writes]
