@@ -241,6 +241,22 @@ static bl_status refresh_in_catalog(opening *w, const bl_table *t, bl_error *err
   return st;
 }
 
+static bl_status compare_location(void *user, const bl_catalog_entry *e, bl_error *err) {
+  const bl_table *t = user;
+  return strcmp(t->metadata_path, e->metadata_location) == 0 ? BL_OK : bl_fail(err, BL_CONFLICT, "it has moved on");
+}
+
+bool bl_table_is_current(const bl_table *t) {
+  bl_arena *a = NULL;
+  bl_table_name name;
+  bl_error ignored = BL_ERROR_INIT;
+  if (t->form != BL_FORM_CATALOG || bl_arena_new(t->ctx, &a, &ignored) != BL_OK) return false;
+  bl_status st = bl_table_name_parse(a, t->catalog_table, &name, &ignored);
+  if (st == BL_OK) st = t->catalog->load(t->catalog, &name, compare_location, (void *)(uintptr_t)t, &ignored);
+  bl_arena_free(a);
+  return st == BL_OK;
+}
+
 bl_status bl_table_refresh(const bl_table *t, bl_table **out, bl_error *err) {
   const bl_table_options o = {.path_maps = (const char *const *)t->path_maps, .n_path_maps = t->n_path_maps};
   opening w = {.ctx = t->ctx, .address = t->name, .o = &o, .drivers = t->drivers};

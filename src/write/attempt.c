@@ -80,7 +80,8 @@ bl_status bl_attempt_new(bl_committing *c, bl_attempt **out, bl_error *err) {
   if (!at) return bl_nomem(err);
   at->c = c;
   BL_GO(bl_arena_new(c->ctx, &at->arena, err));
-  BL_GO(bl_table_refresh(c->t, &at->base, err));
+  if (bl_table_is_current(c->t)) at->base = c->t;
+  else BL_GO(bl_table_refresh(c->t, &at->base, err));
   BL_GO(bl_check_same_table(c->t, at->base, err));
   BL_GO(find_branch(at, err));
   BL_GO(bl_counts_new(at, err));
@@ -98,7 +99,7 @@ void bl_attempt_free(bl_attempt *at) {
   bl_free(ctx, at->data.items);
   bl_free(ctx, at->deletes.items);
   bl_map_free(at->counts.partitions);
-  bl_table_free(at->base);
+  if (at->base != at->c->t) bl_table_free(at->base);
   bl_arena_free(at->arena);
   bl_free(ctx, at);
 }

@@ -85,7 +85,7 @@ typedef struct bl_counts {
 typedef struct bl_attempt {
   bl_committing *c;
   bl_arena *arena;
-  bl_table *base;
+  bl_table *base;            /* the commit's own table where that is the newest version */
   const bl_snapshot *parent; /* NULL: the branch has none yet */
   bl_manifest_file *manifests;
   size_t n_manifests;

@@ -63,6 +63,7 @@ struct bl_source {
   uint8_t *states, *initial; /* of rows, now and at first */
   uint32_t *slots;           /* row + 1 */
   size_t mask;
+  uint8_t *seen; /* eight bits a slot: those of keys are set, so that most other keys are told apart by one look */
 };
 
 /* ---- keys ---- */
@@ -155,11 +156,13 @@ static void free_pass(bl_source *s) {
   bl_free(s->ctx, s->states);
   bl_free(s->ctx, s->initial);
   bl_free(s->ctx, s->slots);
+  bl_free(s->ctx, s->seen);
   s->pass_view = NULL;
   s->rows = NULL;
   s->hashes = NULL;
   s->states = s->initial = NULL;
   s->slots = NULL;
+  s->seen = NULL;
   s->n = 0;
 }
 
@@ -523,7 +526,17 @@ static bool later_stays(const bl_source *s, int64_t a, int64_t b) {
   return bl_value_cmp(&y, &x) >= 0;
 }
 
+/* Its bit: other bits of the hash than the slot's and the group's. */
+static size_t seen_byte(const bl_source *s, bl_hash128 h) {
+  return (size_t)(h.hi >> 3) & s->mask;
+}
+
+static uint8_t seen_bit(bl_hash128 h) {
+  return (uint8_t)(1 << (h.hi & 7));
+}
+
 static bl_status index_row(bl_source *s, int64_t row, bl_error *err) {
+  s->seen[seen_byte(s, s->hashes[row])] |= seen_bit(s->hashes[row]);
   size_t at = (size_t)s->hashes[row].lo & s->mask;
   for (; s->slots[at]; at = (at + 1) & s->mask) {
     int64_t other = s->slots[at] - 1;
@@ -564,7 +577,8 @@ static bl_status open_pass(bl_source *s, struct ArrowArray *rows, bl_error *err)
   s->initial = bl_alloc(s->ctx, (size_t)s->n + 1, 1);
   s->states = bl_alloc(s->ctx, (size_t)s->n + 1, 1);
   s->slots = bl_calloc(s->ctx, slots, sizeof *s->slots);
-  if (!s->hashes || !s->initial || !s->states || !s->slots) return bl_nomem(err);
+  s->seen = bl_calloc(s->ctx, slots, 1);
+  if (!s->hashes || !s->initial || !s->states || !s->slots || !s->seen) return bl_nomem(err);
   BL_TRY(bl_view_new(s->ctx, &s->held_schema, &s->pass_view, err));
   BL_TRY(bl_view_set(s->pass_view, bl_shared_array(s->rows), err));
   BL_TRY(hash_rows(s, err));
@@ -643,7 +657,7 @@ void bl_source_meet(bl_source *s, int64_t row) {
 int64_t bl_source_find(const bl_source *s, bl_hash128 key, bool *other) {
   uint32_t group = group_of(key);
   *other = group < s->from_group || group >= s->to_group;
-  if (*other || s->n == 0) return -1;
+  if (*other || s->n == 0 || !(s->seen[seen_byte(s, key)] & seen_bit(key))) return -1;
   for (size_t at = (size_t)key.lo & s->mask; s->slots[at]; at = (at + 1) & s->mask)
     if (bl_hash128_eq(s->hashes[s->slots[at] - 1], key)) return s->slots[at] - 1;
   return -1;

@@ -391,6 +391,21 @@ static void one_of_many_creates(suite *s) {
   append_ok(s, "db.t", "one");
 }
 
+static void handles_know_whether_they_are_current(suite *s) {
+  create(s, "db.t");
+  bl_table *old = open_table(s, "db.t"), *newer;
+  bool known = old->form == BL_FORM_CATALOG; /* names of files in folders are used again */
+  assert_int_equal(bl_table_is_current(old), known);
+  append_ok(s, "db.t", "one");
+  assert_false(bl_table_is_current(old));
+  test_ok(bl_table_refresh(old, &newer, &s->err), &s->err);
+  assert_int_equal(bl_table_is_current(newer), known);
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", !known, &s->err), &s->err);
+  assert_false(bl_table_is_current(newer));
+  bl_table_free(newer);
+  bl_table_free(old);
+}
+
 /* ---- running ---- */
 
 static void on_every_catalog(void (*test)(suite *s)) {
@@ -407,6 +422,7 @@ static void on_every_catalog(void (*test)(suite *s)) {
   X(lists_in_order)                                                                                                    \
   X(commits_move_the_pointer)                                                                                          \
   X(handles_that_are_old_commit_on_top)                                                                                \
+  X(handles_know_whether_they_are_current)                                                                             \
   X(tables_that_are_dropped_stay_so)                                                                                   \
   X(purge_leaves_no_files)                                                                                             \
   X(drop_keeps_files_where_it_can)                                                                                     \

@@ -22,6 +22,7 @@
 extern "C" {
 #include "base/text.h"
 #include "format/json.h"
+#include "model/type.h"
 }
 #include "bridge.h"
 #include "guard.h"
@@ -448,6 +449,12 @@ private:
       }
   }
 
+  /* No two rows of a table share an id: a dictionary of them is work for nothing. */
+  static void plain_row_ids(const std::shared_ptr<GroupNode> &root, parquet::WriterProperties::Builder *b) {
+    for (int i = 0; i < root->field_count(); i++)
+      if (root->field(i)->field_id() == BL_ID_ROW_ID) b->disable_dictionary(root->field(i)->name());
+  }
+
   static std::shared_ptr<parquet::WriterProperties> properties(const bl_parquet_options &o,
                                                                const std::shared_ptr<GroupNode> &root) {
     parquet::WriterProperties::Builder b;
@@ -464,6 +471,7 @@ private:
     if (o.page_bytes > 0) b.data_pagesize(o.page_bytes);
     if (o.dictionary_bytes > 0) b.dictionary_pagesize_limit(o.dictionary_bytes);
     if (o.dictionary_bytes < 0) b.disable_dictionary();
+    plain_row_ids(root, &b);
     blooms(o, root, &b);
     if (o.n_key) {
       parquet::FileEncryptionProperties::Builder e(

@@ -391,6 +391,17 @@ static void test_io_local__files_and_folders_may_be_synced_later(void **state) {
   const char *both[] = {path, folder, none};
   test_ok(f.io->sync_all(f.io, both, 2, &f.err), &f.err);
   test_status(BL_IO, f.io->sync_all(f.io, both, 3, &f.err), &f.err);
+  f.err = (bl_error)BL_ERROR_INIT;
+  bl_unsynced u = {.ctx = f.ctx};
+  test_ok(bl_unsynced_add(&u, bl_str_of(path), &f.err), &f.err);
+  test_ok(bl_unsynced_add(&u, bl_str_of(path), &f.err), &f.err);
+  assert_int_equal(u.n, 3); /* their folder once */
+  test_ok(bl_unsynced_sync(&u, f.io, &f.err), &f.err);
+  assert_int_equal(u.n, 0);
+  test_ok(bl_unsynced_add(&u, bl_str_of(none), &f.err), &f.err);
+  test_status(BL_IO, bl_unsynced_sync(&u, f.io, &f.err), &f.err);
+  assert_int_equal(u.n, 2); /* still to be done */
+  bl_unsynced_dispose(&u);
   assert_int_equal(count_children(&f, folder), 1);
   free(path);
   free(folder);
