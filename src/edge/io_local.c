@@ -182,6 +182,7 @@ static bl_status local_list(bl_io *base, const char *folder,
 /* ---- writing ---- */
 
 #define WRITE_BUFFER ((size_t)1 << 16)
+enum { AHEAD = 8 << 20 }; /* bytes after which the disk begins, so that syncing later finds little to do */
 
 typedef struct local_output {
   bl_output out;
@@ -189,6 +190,7 @@ typedef struct local_output {
   int fd;
   unsigned flags;   /* BL_OUT_… */
   size_t n;         /* bytes in buffer */
+  int64_t written;  /* bytes given to the file */
   const char *path; /* as given */
   const char *target;
   char *folder;    /* target's */
@@ -202,12 +204,25 @@ static void forget_temporary(local_output *o) {
   o->temporary = NULL;
 }
 
+static void note_written(local_output *o, int64_t n) {
+  int64_t begun = o->written / AHEAD * AHEAD;
+  o->written += n;
+#ifdef SYNC_FILE_RANGE_WRITE
+  int64_t end = o->written / AHEAD * AHEAD;
+  if (end > begun && !(o->flags & BL_OUT_UNSYNCED))
+    (void)!sync_file_range(o->fd, begun, end - begun, SYNC_FILE_RANGE_WRITE);
+#else
+  (void)begun;
+#endif
+}
+
 static bl_status write_fully(local_output *o, const uint8_t *p, size_t n, bl_error *err) {
   while (n) {
     ssize_t put = write(o->fd, p, n);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return io_error(err, "cannot write", o->path, errno);
     p += put, n -= (size_t)put;
+    note_written(o, put);
   }
   return BL_OK;
 }
@@ -359,7 +374,7 @@ static bl_status open_local(bl_io *base, const char *path, unsigned flags, bool 
   local_output *o = bl_alloc(io->ctx, sizeof *o + n + 1, 1);
   if (!o) return bl_nomem(err);
   o->out = (bl_output){.write = output_write, .finish = output_finish, .abort = output_abort};
-  o->ctx = io->ctx, o->fd = -1, o->flags = flags, o->n = 0, o->folder = NULL, o->temporary = NULL;
+  o->ctx = io->ctx, o->fd = -1, o->flags = flags, o->n = 0, o->written = 0, o->folder = NULL, o->temporary = NULL;
   memcpy(o->text, path, n + 1);
   o->path = o->text;
   o->target = o->text + (p - path);
