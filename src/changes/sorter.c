@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "base/pool.h"
 #include "base/temp.h"
 
 typedef struct stretch {
@@ -114,7 +115,43 @@ static void presort(const bl_sorter *s, uint8_t *p, size_t n) {
   }
 }
 
-static bl_status sort_chunk(bl_sorter *s, bl_error *err) {
+/* Sorts n records at p with room for as many at q; they end at one of the two: which is returned. */
+static uint8_t *sort_records(const bl_sorter *s, uint8_t *p, uint8_t *q, size_t n) {
+  for (size_t merged = 0; merged < n;) { /* until one merge gave everything */
+    for (size_t a = 0, end; a < n; merged = end - a, a = end) {
+      size_t mid = ascending_end(s, p, a, n);
+      end = mid < n ? ascending_end(s, p, mid, n) : mid;
+      merge_two(s, p, q, a, mid, end);
+    }
+    uint8_t *t = p;
+    p = q;
+    q = t;
+  }
+  return p;
+}
+
+/* Part i of n_parts of a chunk, sorted in its place. */
+typedef struct parts {
+  const bl_sorter *s;
+  size_t n;
+} parts;
+
+static bl_status sort_part(void *user, size_t i, bl_error *err) {
+  const parts *x = user;
+  const bl_sorter *s = x->s;
+  size_t begin = s->n * i / x->n, n = s->n * (i + 1) / x->n - begin;
+  uint8_t *p = rec(s, s->chunk, begin);
+  (void)err;
+  presort(s, p, n);
+  uint8_t *sorted = sort_records(s, p, rec(s, s->scratch, begin), n);
+  if (sorted != p) memcpy(p, sorted, n * s->record);
+  return BL_OK;
+}
+
+enum { SHARED_RECORDS = 1 << 15 }; /* fewer are not worth a thread */
+
+/* With `shared` on the ctx's threads: each sorts a part, and the parts are merged as what is ascending already. */
+static bl_status sort_chunk(bl_sorter *s, bool shared, bl_error *err) {
   if (s->ascending || s->n < 2) return BL_OK;
   if (s->cap_scratch < s->cap) { /* as large as the chunk: they change places */
     bl_free(s->ctx, s->scratch);
@@ -123,16 +160,14 @@ static bl_status sort_chunk(bl_sorter *s, bl_error *err) {
     if (!s->scratch) return bl_nomem(err);
     s->cap_scratch = s->cap;
   }
-  presort(s, s->chunk, s->n);
-  for (size_t merged = 0; merged < s->n;) { /* until one merge gave everything */
-    for (size_t a = 0, end; a < s->n; merged = end - a, a = end) {
-      size_t mid = ascending_end(s, s->chunk, a, s->n);
-      end = mid < s->n ? ascending_end(s, s->chunk, mid, s->n) : mid;
-      merge_two(s, s->chunk, s->scratch, a, mid, end);
-    }
-    uint8_t *p = s->chunk;
-    s->chunk = s->scratch;
-    s->scratch = p;
+  size_t most = s->n / SHARED_RECORDS + 1, threads = s->ctx->o.threads > 1 ? (size_t)s->ctx->o.threads : 1;
+  parts x = {.s = s, .n = !shared ? 1 : most < threads ? most : threads};
+  if (x.n > 1) BL_TRY(bl_parallel(s->ctx, x.n, sort_part, &x, err));
+  else presort(s, s->chunk, s->n);
+  uint8_t *sorted = sort_records(s, s->chunk, s->scratch, s->n);
+  if (sorted != s->chunk) {
+    s->scratch = s->chunk;
+    s->chunk = sorted;
   }
   s->ascending = true;
   return BL_OK;
@@ -140,7 +175,7 @@ static bl_status sort_chunk(bl_sorter *s, bl_error *err) {
 
 static bl_status write_chunk(bl_sorter *s, bl_error *err) {
   if (s->n == 0) return BL_OK;
-  BL_TRY(sort_chunk(s, err));
+  BL_TRY(sort_chunk(s, false, err));
   if (s->fd < 0) BL_TRY(bl_temp_open(s->ctx, &s->fd, err));
   BL_TRY(bl_grow(s->ctx, &s->stretches, &s->cap_stretches, s->n_stretches, sizeof *s->stretches, err));
   BL_TRY(bl_temp_write(s->ctx, s->fd, s->written * (int64_t)s->record, s->chunk, s->n * s->record, err));
@@ -228,7 +263,7 @@ bl_status bl_sorter_rewind(bl_sorter *s, bl_error *err) {
 bl_status bl_sorter_finish(bl_sorter *s, bl_error *err) {
   s->finished = true;
   if (s->n_stretches == 0) {
-    bl_status st = sort_chunk(s, err);
+    bl_status st = sort_chunk(s, true, err);
     bl_free(s->ctx, s->scratch);
     s->scratch = NULL;
     s->cap_scratch = 0;

@@ -77,6 +77,38 @@ static void test_sorter__sorts_random_keys_at_any_budget(void **state) {
   }
 }
 
+static void sorts_on_threads(int threads, size_t n, int32_t spread) {
+  bl_ctx_options o;
+  bl_ctx_options_init(&o);
+  o.threads = threads;
+  test_heap h = {0};
+  bl_ctx *ctx = test_ctx_on(&h, &o);
+  bl_error err = BL_ERROR_INIT;
+  bl_sorter *s;
+  rng r = {(uint64_t)threads};
+  record *all = malloc((n + 1) * sizeof *all);
+  assert_non_null(all);
+  test_ok(bl_sorter_new(ctx, sizeof(record), 64 << 20, by_key, &magic, &s, &err), &err);
+  for (size_t i = 0; i < n; i++) {
+    all[i] = (record){(int32_t)rng_between(&r, -spread, spread), (uint32_t)i};
+    test_ok(bl_sorter_add(s, &all[i], &err), &err);
+  }
+  test_ok(bl_sorter_finish(s, &err), &err);
+  qsort(all, n, sizeof *all, by_key_and_number);
+  check_order(s, all, n);
+  free(all);
+  bl_sorter_free(s);
+  test_ctx_free(ctx);
+}
+
+static void test_sorter__many_records_are_sorted_by_several_threads_and_equal_ones_stay_in_order(void **state) {
+  (void)state;
+  for (int threads = 1; threads <= 5; threads += 2) {
+    sorts_on_threads(threads, 150000, INT32_MAX);
+    sorts_on_threads(threads, 100001, 3);
+  }
+}
+
 static void test_sorter__takes_sorted_and_reversed_input(void **state) {
   (void)state;
   int32_t up[1000], down[1000], saw[1000];
@@ -183,6 +215,7 @@ static void test_sorter__says_when_memory_runs_out(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_sorter__sorts_random_keys_at_any_budget),
+      cmocka_unit_test(test_sorter__many_records_are_sorted_by_several_threads_and_equal_ones_stay_in_order),
       cmocka_unit_test(test_sorter__takes_sorted_and_reversed_input),
       cmocka_unit_test(test_sorter__keeps_to_its_budget),
       cmocka_unit_test(test_sorter__names_a_temporary_folder_that_is_not_there),
