@@ -15,6 +15,7 @@
 #include "bergline/changes.h"
 #include "bergline/inspect.h"
 #include "bergline/write.h"
+#include "format/avro_codec.h"
 #include "rows/stream.h"
 #include "support/rows.h"
 #include "support/tree.h"
@@ -48,6 +49,12 @@ static void tell(int sig) {
   (void)n;
   signal(sig, SIG_DFL);
   raise(sig);
+}
+
+/* cmocka's own handlers would not say more. */
+static void watch(void) {
+  static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM};
+  for (size_t i = 0; i < BL_LEN(signals); i++) signal(signals[i], tell);
 }
 
 /* ---- files ---- */
@@ -162,6 +169,98 @@ static void damage(bytes *b, const char *path, rng *r) {
   if (way < BL_LEN(ways)) ways[way](b, r);
   else if (way < 9) change_number(b, r);
   else nest(b, r);
+}
+
+/* ---- plain forms: where nothing is packed, damage reaches further ---- */
+
+typedef struct reader {
+  const uint8_t *p, *end;
+} reader;
+
+static int64_t avro_long(reader *r) {
+  uint64_t v = 0;
+  for (int shift = 0; r->p < r->end; shift += 7) {
+    uint8_t b = *r->p++;
+    v |= (uint64_t)(b & 0x7f) << shift;
+    if (!(b & 0x80)) break;
+  }
+  return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+static void put_long(bl_buf *b, int64_t v) {
+  uint64_t z = ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+  for (; z >= 0x80; z >>= 7) bl_buf_byte(b, (uint8_t)(z | 0x80));
+  bl_buf_byte(b, (uint8_t)z);
+}
+
+static bl_str avro_bytes(reader *r) {
+  int64_t n = avro_long(r);
+  bl_str s = {(const char *)r->p, (size_t)n};
+  r->p += n;
+  return s;
+}
+
+static void put_bytes(bl_buf *b, bl_str s) {
+  put_long(b, (int64_t)s.n);
+  bl_buf_str(b, s);
+}
+
+/* The file's blocks, unpacked. */
+static void unpack_avro(bl_ctx *ctx, const char *path) {
+  bl_error err = BL_ERROR_INIT;
+  bl_avro_codec *codec = NULL;
+  bl_buf out, block;
+  size_t n;
+  uint8_t *p = test_read(path, &n);
+  reader r = {p + 4, p + n};
+  bl_str name = BL_STR("null");
+  bl_buf_init(&out, ctx, BL_BUF_MAX);
+  bl_buf_init(&block, ctx, BL_BUF_MAX);
+  bl_buf_cstr(&out, "Obj\1");
+  for (int64_t pairs; (pairs = avro_long(&r)) != 0;) {
+    if (pairs < 0) pairs = -pairs, (void)avro_long(&r);
+    put_long(&out, pairs);
+    for (int64_t i = 0; i < pairs; i++) {
+      bl_str key = avro_bytes(&r), value = avro_bytes(&r);
+      put_bytes(&out, key);
+      if (bl_str_is(key, "avro.codec")) name = value, value = BL_STR("null");
+      put_bytes(&out, value);
+    }
+  }
+  put_long(&out, 0);
+  const uint8_t *sync = r.p;
+  bl_buf_add(&out, sync, 16);
+  r.p += 16;
+  test_ok(bl_avro_codec_new(ctx, name, &codec, &err), &err);
+  while (r.p < r.end) {
+    put_long(&out, avro_long(&r));
+    bl_str packed = avro_bytes(&r);
+    bl_str plain = packed;
+    if (!bl_avro_codec_is_null(codec)) {
+      test_ok(bl_avro_unpack(codec, (const uint8_t *)packed.p, packed.n, 0, &block, &err), &err);
+      plain = (bl_str){(const char *)block.p, block.n};
+    }
+    put_bytes(&out, plain);
+    bl_buf_add(&out, sync, 16);
+    r.p += 16;
+  }
+  test_write(path, out.p, out.n);
+  bl_avro_codec_free(codec);
+  bl_buf_free(&out);
+  bl_buf_free(&block);
+  free(p);
+}
+
+static bool ends_so(const char *path, const char *end) {
+  size_t n = strlen(path), m = strlen(end);
+  return n >= m && strcmp(path + n - m, end) == 0;
+}
+
+static void unpack_all(const files *f) {
+  bl_ctx *ctx = test_ctx();
+  for (size_t i = 0; i < f->n; i++)
+    if (ends_so(f->items[i], ".avro")) unpack_avro(ctx, f->items[i]);
+  test_ctx_free(ctx);
 }
 
 /* ---- what is done with the table ---- */
@@ -293,6 +392,7 @@ static void subject_begin(subject *s, const char *fixture) {
   test_copy_tree(table, s->saved);
   find_files(s->saved, &s->files);
   qsort(s->files.items, s->files.n, sizeof *s->files.items, by_name);
+  unpack_all(&s->files);
   free(table);
   free(from);
 }
@@ -358,6 +458,7 @@ static const char *const fixtures[] = {
 
 static void test_damaged__files_are_told_and_nothing_breaks(void **state) {
   (void)state;
+  watch();
   uint64_t first = (uint64_t)number("BL_DAMAGE_SEED", 1);
   long times = number("BL_DAMAGE", 1), only = number("BL_DAMAGE_ONLY", -1), each = 24 * times;
   uint64_t seed = first * 1000000;
@@ -372,9 +473,90 @@ static void test_damaged__files_are_told_and_nothing_breaks(void **state) {
   }
 }
 
+/* ---- a catalog ---- */
+
+static bl_status count_entry(void *user, const bl_catalog_entry *e, bl_error *err) {
+  (void)e, (void)err;
+  ++*(int *)user;
+  return BL_OK;
+}
+
+static void make_catalog(doing *d) {
+  bl_catalog *c;
+  const bl_create_options o = {.schema = "k long, s string"};
+  test_ok(bl_catalog_open(d->ctx, &d->o, true, &c, &d->err), &d->err);
+  test_ok(bl_catalog_create_namespace(c, "db", (const char *[]){"a=b"}, 1, &d->err), &d->err);
+  bl_catalog_free(c);
+  test_ok(bl_table_create(d->ctx, "db.t", &d->o, &o, &d->err), &d->err);
+}
+
+static bool is_fair_of_catalogs(bl_status st) {
+  return is_fair(st) || st == BL_IO || st == BL_USAGE || st == BL_CONFLICT || st == BL_UNKNOWN;
+}
+
+static void fair_catalog(doing *d, const char *what, bl_status st) {
+  if (!is_fair_of_catalogs(st) || (st != BL_OK && !*d->err.message))
+    fail_msg("%s%s: status %d (%s)", in_hand, what, (int)st, d->err.message);
+  d->err = (bl_error)BL_ERROR_INIT;
+}
+
+static void use_catalog(doing *d) {
+  bl_catalog *c;
+  bl_table *t;
+  int n = 0;
+  bl_status st = bl_catalog_open(d->ctx, &d->o, false, &c, &d->err);
+  fair_catalog(d, "catalog", st);
+  if (st == BL_OK) {
+    fair_catalog(d, "namespaces", bl_catalog_namespaces(c, count_entry, &n, &d->err));
+    fair_catalog(d, "tables", bl_catalog_tables(c, NULL, count_entry, &n, &d->err));
+    bl_catalog_free(c);
+  }
+  st = bl_table_open(d->ctx, "db.t", &d->o, &t, &d->err);
+  fair_catalog(d, "table", st);
+  if (st != BL_OK) return;
+  fair_catalog(d, "set", bl_set_properties(t, (const char *[]){"x=y"}, 1, NULL, 0, NULL, &d->err));
+  bl_table_free(t);
+}
+
+static void test_damaged__catalogs_are_told_and_nothing_breaks(void **state) {
+  (void)state;
+  watch();
+  char *dir = test_temp_dir(), *path = test_join(dir, "c.db"), *journal = test_join(dir, "c.db-journal"), uri[400];
+  bl_ctx *ctx = test_ctx();
+  size_t n;
+  snprintf(uri, sizeof uri, "sqlite:///%s", path);
+  bl_drivers drivers;
+  doing d = {.ctx = ctx, .o = {.uri = uri, .warehouse = dir, .drivers = &drivers}, .err = BL_ERROR_INIT};
+  test_ok(bl_drivers_default(ctx, &drivers, &d.err), &d.err);
+  make_catalog(&d);
+  void *saved = test_read(path, &n);
+  uint64_t seed = (uint64_t)number("BL_DAMAGE_SEED", 1) * 1000000;
+  long only = number("BL_DAMAGE_ONLY", -1);
+  for (long k = 0; k < 60 * number("BL_DAMAGE", 1); k++, seed++) {
+    rng r = {seed};
+    bytes b = {malloc(n), n};
+    if (only < 0 || seed == (uint64_t)only) {
+      memcpy(b.p, saved, n);
+      damage(&b, path, &r);
+      test_write(path, b.p, b.n);
+      unlink(journal);
+      snprintf(in_hand, sizeof in_hand, "seed %llu, catalog: ", (unsigned long long)seed);
+      alarm(3 * SECONDS);
+      use_catalog(&d);
+      alarm(0);
+    }
+    free(b.p);
+  }
+  free(saved);
+  bl_drivers_dispose(&drivers);
+  test_ctx_free(ctx);
+  free(journal);
+  free(path);
+  test_remove_dir(dir);
+}
+
 int main(void) {
-  static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM};
-  for (size_t i = 0; i < BL_LEN(signals); i++) signal(signals[i], tell);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_damaged__files_are_told_and_nothing_breaks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_damaged__files_are_told_and_nothing_breaks),
+                                     cmocka_unit_test(test_damaged__catalogs_are_told_and_nothing_breaks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
