@@ -44,7 +44,7 @@ case ${1:-} in
     BL_RACES=all tools/test.sh build fault/races ;;
   faults)
     tools/build.sh build || exit 1
-    BL_FAULTS=all BL_DAMAGE=40 BL_MODEL=40 tools/test.sh build -t 8 fault/killed fault/errors fault/memory fault/damaged \
+    BL_FAULTS=all BL_DAMAGE=40 BL_MODEL=40 tools/test.sh build -t 8 fault/killed fault/errors fault/memory fault/power fault/damaged \
       model/histories ;;
   install) exec tools/check_install.sh ;;
   *)

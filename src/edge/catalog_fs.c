@@ -244,6 +244,31 @@ static bl_status fs_location(bl_catalog *base, const bl_table_name *t, bl_catalo
   return st;
 }
 
+static char *above_of(const fs_catalog *c, const char *folder) {
+  int n = (int)(strrchr(folder, '/') - folder); /* there is a slash: a name lies below the root */
+  return bl_asprintf(c->ctx, "%.*s", n ? n : 1, folder);
+}
+
+/* The names in a folder last from now on. What was done to them cannot be taken back. */
+static bl_status sync_names(const fs_catalog *c, const char *above, bl_error *err) {
+  bl_error why = BL_ERROR_INIT;
+  if (c->io->sync_all(c->io, &above, 1, &why) == BL_OK) return BL_OK;
+  return bl_fail(err, BL_UNKNOWN, "done, but it is not known whether it lasts: %s", why.message);
+}
+
+static bl_status make_folders(char *folder, bl_error *err) {
+  bl_status st = BL_OK;
+  for (char *p = folder + 1; st == BL_OK; p++) { /* every folder on the way */
+    if (*p != '/' && *p) continue;
+    char end = *p;
+    *p = 0;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) st = folder_error(err, "cannot create the folder", folder);
+    *p = end;
+    if (!end) break;
+  }
+  return st;
+}
+
 static bl_status fs_create_namespace(bl_catalog *base, const char *const *levels, size_t n_levels,
                                      const bl_catalog_pair *p, size_t n, bl_error *err) {
   fs_catalog *c = (fs_catalog *)base;
@@ -251,17 +276,13 @@ static bl_status fs_create_namespace(bl_catalog *base, const char *const *levels
   (void)p;
   if (n) return bl_fail(err, BL_UNSUPPORTED, "a namespace that is a folder has no properties");
   BL_TRY(path_of(c, c->root, levels, n_levels, NULL, &folder, err));
-  bool there;
-  bl_status st = look_for_folder(folder, &there, err);
+  bool there = false;
+  char *above = above_of(c, folder);
+  bl_status st = above ? look_for_folder(folder, &there, err) : bl_nomem(err);
   if (there) st = bl_fail(err, BL_CONFLICT, "the namespace exists: %s", folder);
-  for (char *p2 = folder + 1; st == BL_OK; p2++) { /* every folder on the way */
-    if (*p2 != '/' && *p2) continue;
-    char end = *p2;
-    *p2 = 0;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) st = folder_error(err, "cannot create the folder", folder);
-    *p2 = end;
-    if (!end) break;
-  }
+  if (st == BL_OK) st = make_folders(folder, err);
+  if (st == BL_OK) st = sync_names(c, above, err);
+  bl_free(c->ctx, above);
   bl_free(c->ctx, folder);
   return st;
 }
@@ -306,16 +327,21 @@ static bl_status remove_leftovers(const fs_catalog *c, const char *folder, bl_er
   return st;
 }
 
+static bl_status remove_namespace(const char *folder, bl_error *err) {
+  if (rmdir(folder) == 0) return BL_OK;
+  if (errno == ENOTEMPTY || errno == EEXIST) return bl_fail(err, BL_CONFLICT, "the namespace is not empty: %s", folder);
+  return folder_error(err, "cannot remove the folder", folder);
+}
+
 static bl_status fs_drop_namespace(bl_catalog *base, const char *const *levels, size_t n_levels, bl_error *err) {
   fs_catalog *c = (fs_catalog *)base;
   char *folder;
   BL_TRY(need_namespace(c, levels, n_levels, &folder, err));
-  bl_status st = remove_leftovers(c, folder, err);
-  if (st == BL_OK && rmdir(folder) != 0) {
-    bool full = errno == ENOTEMPTY || errno == EEXIST;
-    st = full ? bl_fail(err, BL_CONFLICT, "the namespace is not empty: %s", folder)
-              : folder_error(err, "cannot remove the folder", folder);
-  }
+  char *above = above_of(c, folder);
+  bl_status st = above ? remove_leftovers(c, folder, err) : bl_nomem(err);
+  if (st == BL_OK) st = remove_namespace(folder, err);
+  if (st == BL_OK) st = sync_names(c, above, err);
+  bl_free(c->ctx, above);
   bl_free(c->ctx, folder);
   return st;
 }
@@ -334,13 +360,16 @@ static bl_status fs_namespace_properties(bl_catalog *base, const char *const *le
 static bl_status drop_folder(const fs_catalog *c, const char *folder, bl_error *err) {
   bl_error why = BL_ERROR_INIT;
   uint64_t r;
-  bl_random(c->ctx, &r, sizeof r);
-  char *gone = bl_asprintf(c->ctx, "%.*s" DROPPED "%016llx", (int)(strrchr(folder, '/') + 1 - folder), folder,
-                           (unsigned long long)r);
-  if (!gone) return bl_nomem(err);
   bl_status st = BL_OK;
-  if (rename(folder, gone) != 0) st = folder_error(err, "cannot remove the folder", folder);
-  else if (remove_tree(c->ctx, gone, &why) != BL_OK) bl_warn(c->ctx, "files of a dropped table stay: %s", why.message);
+  bl_random(c->ctx, &r, sizeof r);
+  char *above = above_of(c, folder);
+  char *gone = above ? bl_asprintf(c->ctx, "%s/" DROPPED "%016llx", above, (unsigned long long)r) : NULL;
+  if (!gone) st = bl_nomem(err);
+  else if (rename(folder, gone) != 0) st = folder_error(err, "cannot remove the folder", folder);
+  if (st == BL_OK) st = sync_names(c, above, err);
+  if (st == BL_OK && remove_tree(c->ctx, gone, &why) != BL_OK)
+    bl_warn(c->ctx, "files of a dropped table stay: %s", why.message);
+  bl_free(c->ctx, above);
   bl_free(c->ctx, gone);
   return st;
 }

@@ -210,6 +210,9 @@ static bl_status open_file(sqlite_catalog *c, bool create, bl_error *err) {
   if (rc != SQLITE_OK) return bl_sqlite_db_fail(c, rc, err);
   sqlite3_busy_timeout(c->db, BUSY_MS);
   bool there;
+  /* The folder is synced when a transaction's journal has gone: a power cut may not bring it back. */
+  if ((rc = sqlite3_exec(c->db, "PRAGMA synchronous=EXTRA", NULL, NULL, NULL)) != SQLITE_OK)
+    return bl_sqlite_db_fail(c, rc, err);
   if (create && (rc = sqlite3_exec(c->db, schema, NULL, NULL, NULL)) != SQLITE_OK) return bl_sqlite_db_fail(c, rc, err);
   BL_TRY(table_exists(c, "iceberg_tables", &there, err));
   if (!there) return bl_fail(err, BL_DAMAGED, "not an Iceberg catalog: %s: no table iceberg_tables", c->path);

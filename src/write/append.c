@@ -1,7 +1,6 @@
 /* append.c: bl_append: rows become data files, which one commit adds. Appends conflict with nothing. */
 #include "rows/arrow_own.h"
 #include "rows/stream.h"
-#include "table/io.h"
 #include "write/commit.h"
 #include "write/data_writer.h"
 #include "write/input.h"
@@ -101,16 +100,6 @@ bl_status bl_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_o
   return st;
 }
 
-/* Who commits it may be another machine's process. */
-static bl_status sync_files(bl_table *t, const bl_staged *s, bl_error *err) {
-  bl_unsynced u = {.ctx = t->ctx};
-  bl_status st = BL_OK;
-  for (size_t i = 0; st == BL_OK && i < s->n_files; i++) st = bl_unsynced_add(&u, s->files[i], err);
-  if (st == BL_OK) st = bl_unsynced_sync(&u, t->io, err);
-  bl_unsynced_dispose(&u);
-  return st;
-}
-
 bl_status bl_stage_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_options *o, char **descriptor,
                           bl_error *err) {
   static const bl_write_options defaults = {0};
@@ -122,7 +111,7 @@ bl_status bl_stage_append(bl_table *t, struct ArrowArrayStream *rows, const bl_w
   bl_status st = bl_pointer_check(t, err);
   if (st == BL_OK) st = bl_conform(t->ctx, bl_metadata_current_schema(t->metadata), rows, &in.stream, err);
   if (st == BL_OK) st = stage(t, &in, o ? o : &defaults, &s, err);
-  if (st == BL_OK) st = sync_files(t, s, err);
+  if (st == BL_OK) st = bl_staged_sync(s, t, err); /* who commits it may be another machine's process */
   if (st == BL_OK) st = bl_staged_to_json(s, t, &text, err);
   bl_buf_byte(&text, 0);
   if (st == BL_OK) st = bl_buf_ok(&text, err);

@@ -115,6 +115,7 @@ static bl_status prepare(bl_table *t, struct ArrowArrayStream *rows, overwrite *
   BL_TRY(bl_staged_new(t->ctx, &w->rows, err));
   bl_status st = bl_conform(t->ctx, schema, rows, &in, err);
   if (st == BL_OK) st = write_rows(t, &in, w, o && o->dry_run, err);
+  if (st == BL_OK) st = bl_staged_sync(w->rows, t, err);
   bl_stream_release(&in);
   return st;
 }

@@ -1,6 +1,8 @@
 /* staged.c: see staged.h. */
 #include "write/staged.h"
 
+#include "table/io.h"
+
 bl_status bl_staged_new(bl_ctx *ctx, bl_staged **out, bl_error *err) {
   *out = NULL;
   bl_staged *s = bl_calloc(ctx, 1, sizeof *s);
@@ -109,6 +111,15 @@ bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) {
   if (!s->files[s->n_files].p) return bl_nomem(err);
   s->n_files++;
   return BL_OK;
+}
+
+bl_status bl_staged_sync(const bl_staged *s, bl_table *t, bl_error *err) {
+  bl_unsynced u = {.ctx = t->ctx};
+  bl_status st = BL_OK;
+  for (size_t i = 0; st == BL_OK && i < s->n_files; i++) st = bl_unsynced_add(&u, s->files[i], err);
+  if (st == BL_OK) st = bl_unsynced_sync(&u, t->io, err);
+  bl_unsynced_dispose(&u);
+  return st;
 }
 
 void bl_staged_discard(bl_staged *s, bl_table *t) {

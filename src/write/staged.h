@@ -56,6 +56,8 @@ bl_status bl_staged_vector_add(bl_staged *s, const bl_manifest_entry *e /* copie
 /* Into the summary of the snapshot; both are copied. */
 bl_status bl_staged_note(bl_staged *s, const char *key, bl_str value, bl_error *err) BL_CHECKED;
 bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) BL_CHECKED;
+/* Make what was written last, now. A commit does it for the files of its own staged change. */
+bl_status bl_staged_sync(const bl_staged *s, bl_table *t, bl_error *err) BL_CHECKED;
 /* Remove what was written (errors are warnings). */
 void bl_staged_discard(bl_staged *s, bl_table *t);
 /* Descriptor JSON, and back (for commits in another process). Vectors are kept as positions in base64 of the portable

@@ -257,20 +257,20 @@ static int by_text(const void *a, const void *b) {
 }
 
 /* Sorted: threads write new rows in any order. */
-static void show_rows(bl_table *t, const char *ref, bl_buf *b) {
-  bl_error err = BL_ERROR_INIT;
+static bl_status show_rows(bl_table *t, const char *ref, bl_buf *b, bl_error *err) {
   struct ArrowArrayStream s;
   test_rows rows;
   bl_scan_options o = {.ref = ref, .lineage = true};
-  test_ok(bl_scan(t, &o, &s, &err), &err);
-  test_rows_stream(t->ctx, &s, &rows);
+  BL_TRY(bl_scan(t, &o, &s, err));
+  BL_TRY(test_rows_try_stream(t->ctx, &s, &rows, err));
   qsort(rows.lines, rows.n, sizeof *rows.lines, by_text);
   for (size_t i = 0; i < rows.n; i++) bl_buf_printf(b, "\n  %s", rows.lines[i]);
   test_rows_free(&rows);
+  return BL_OK;
 }
 
 /* Everything that readers see, but for times and random names. */
-static bl_status show_table(bl_table *t, bl_buf *b) {
+static bl_status show_table(bl_table *t, bl_buf *b, bl_error *err) {
   const bl_metadata *md = t->metadata;
   bl_buf_printf(b, "\n%.10s snapshots %zu seq %lld next %lld columns %d specs %zu orders %zu log %zu", md->location.p,
                 md->n_snapshots, (long long)md->last_sequence_number, (long long)md->next_row_id,
@@ -279,7 +279,7 @@ static bl_status show_table(bl_table *t, bl_buf *b) {
     bl_buf_printf(b, " %s=%s", md->properties.items[i].key.p, md->properties.items[i].value.p);
   for (size_t i = 0; i < md->n_refs; i++) {
     bl_buf_printf(b, "\n %s %s", md->refs[i].is_branch ? "branch" : "tag", md->refs[i].name.p);
-    if (md->refs[i].is_branch) show_rows(t, md->refs[i].name.p, b);
+    if (md->refs[i].is_branch) BL_TRY(show_rows(t, md->refs[i].name.p, b, err));
   }
   return BL_OK;
 }
@@ -297,7 +297,7 @@ static bl_status show_entry(void *user, const bl_catalog_entry *e, bl_error *err
   snprintf(name, sizeof name, "%s.%s", e->name_space, e->name);
   bl_buf_printf(s->b, "\ntable %s", name);
   BL_TRY(bl_table_open(s->p->ctx, name, &s->p->o, &t, err));
-  bl_status st = show_table(t, s->b);
+  bl_status st = show_table(t, s->b, err);
   bl_table_free(t);
   return st;
 }
@@ -315,6 +315,15 @@ static bl_status show_namespace(void *user, const bl_catalog_entry *e, bl_error 
   return bl_catalog_namespace_properties(s->c, e->name_space, show_pair, s, err);
 }
 
+static bl_status show_catalog(showing *s, bl_error *err) {
+  BL_TRY(bl_catalog_open(s->p->ctx, &s->p->o, false, &s->c, err));
+  bl_status st = bl_catalog_namespaces(s->c, show_namespace, s, err);
+  if (st == BL_OK) st = bl_catalog_tables(s->c, NULL, show_entry, s, err);
+  bl_catalog_free(s->c);
+  return st;
+}
+
+/* What cannot be read is a text of its own, the error. */
 static char *show(const ground *g) {
   bl_error err = BL_ERROR_INIT;
   bl_ctx *ctx = test_ctx();
@@ -323,12 +332,9 @@ static char *show(const ground *g) {
   bl_buf_init(&b, ctx, BL_BUF_MAX);
   test_ok(place_open(&p, g, ctx, &err), &err);
   showing s = {.p = &p, .b = &b};
-  test_ok(bl_catalog_open(ctx, &p.o, false, &s.c, &err), &err);
-  test_ok(bl_catalog_namespaces(s.c, show_namespace, &s, &err), &err);
-  test_ok(bl_catalog_tables(s.c, NULL, show_entry, &s, &err), &err);
-  bl_catalog_free(s.c);
+  bl_status st = show_catalog(&s, &err);
   bl_buf_byte(&b, 0);
-  char *text = strdup((const char *)b.p);
+  char *text = strdup(st == BL_OK ? (const char *)b.p : err.message);
   bl_buf_free(&b);
   place_close(&p);
   test_ctx_free(ctx);

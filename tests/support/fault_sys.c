@@ -39,6 +39,24 @@ const char *fault_sys_what(void) {
   return first_failed ? first_failed : "";
 }
 
+static void (*watcher)(void *user, const char *call, int fd, const char *path);
+static void *watcher_user;
+static __thread bool watching; /* the watcher is at work */
+
+void fault_sys_watch(void (*seen)(void *user, const char *call, int fd, const char *path), void *user) {
+  watcher = seen;
+  watcher_user = user;
+}
+
+static void tell(const char *call, int fd, const char *path) {
+  int saved = errno;
+  if (!watcher || watching) return;
+  watching = true;
+  watcher(watcher_user, call, fd, path);
+  watching = false;
+  errno = saved;
+}
+
 static void *next_of(const char *name) {
   void *f = dlsym(RTLD_NEXT, name);
   if (!f) abort();
@@ -87,7 +105,9 @@ static bool is_disk(const char *path) {
       if (!plan.code) raise(SIGKILL);                                                                                  \
       return bad;                                                                                                      \
     }                                                                                                                  \
-    return real args;                                                                                                  \
+    ret rc = real args;                                                                                                \
+    if (what != LOOKS && rc != bad) tell(#name, -1, path);                                                             \
+    return rc;                                                                                                         \
   }
 
 ON_NAME(int, -1, unlink, CHANGES, p, (const char *p), (p), const char *)
@@ -149,7 +169,11 @@ WRITES(pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at), 
   ret name params {                                                                                                    \
     REAL(ret, name, __VA_ARGS__);                                                                                      \
     bool half;                                                                                                         \
-    if (!__atomic_load_n(&armed, __ATOMIC_SEQ_CST) || !is_file(fd) || !struck(#name, what, &half)) return real args;   \
+    if (!__atomic_load_n(&armed, __ATOMIC_SEQ_CST) || !is_file(fd) || !struck(#name, what, &half)) {                   \
+      ret rc = real args;                                                                                              \
+      if (what != LOOKS && rc >= 0) tell(#name, fd, NULL);                                                             \
+      return rc;                                                                                                       \
+    }                                                                                                                  \
     if (!plan.code) raise(SIGKILL);                                                                                    \
     return -1;                                                                                                         \
   }

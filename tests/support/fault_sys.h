@@ -27,4 +27,8 @@ long fault_sys_end(void);
 /* The call that was the first to fail ("write"), "" if none did. */
 const char *fault_sys_what(void);
 
+/* Called after each call that changed something and did not fail: its name, and the file (fd, or path). NULL: no more.
+ * What it does itself is not seen. */
+void fault_sys_watch(void (*seen)(void *user, const char *call, int fd, const char *path), void *user);
+
 #endif
