@@ -11,7 +11,8 @@
 #include "base/text.h"
 #include "format/json_node.h"
 
-enum { SMALL = 8 }; /* children that are searched one by one */
+/* Children that are searched one by one: as many as the summary of a snapshot has, of which there are thousands. */
+enum { SMALL = 24 };
 
 typedef struct names {
   size_t size; /* a power of two, more than twice the members */
@@ -40,7 +41,7 @@ static const bl_json **find_slot(names *t, bl_str key) {
 }
 
 static bool index_names(bl_arena *a, bl_json *v, const bl_json **twice) {
-  size_t size = 4 * SMALL;
+  size_t size = 64;
   while (size / 3 < v->n) size *= 2;
   names *t = size > SIZE_MAX / 2 / sizeof *t->slots ? NULL : bl_arena_calloc(a, 1, sizeof *t + size * sizeof *t->slots);
   if (!t) return false;

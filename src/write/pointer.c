@@ -90,7 +90,11 @@ bl_status bl_metadata_write(bl_ctx *ctx, bl_io *io, const char *folder, int64_t 
   *path = bl_asprintf(ctx, "%s/%05lld-%s%s.metadata.json", folder, (long long)version, uuid.s, gzip ? ".gz" : "");
   if (!*path) return bl_nomem(err);
   bl_status st = bl_io_write_with(io, *path, p, n, BL_OUT_EXCLUSIVE | (later ? BL_OUT_LATER : 0), err);
-  if (st == BL_OK && later) st = bl_unsynced_add(later, bl_str_of(*path), err);
+  if (st == BL_OK && later) {
+    bl_error ignored = BL_ERROR_INIT;
+    st = bl_unsynced_add(later, bl_str_of(*path), err);
+    if (st != BL_OK && io->remove(io, *path, &ignored) != BL_OK) bl_warn(ctx, "%s", ignored.message);
+  }
   if (st == BL_OK) return BL_OK;
   bl_free(ctx, *path);
   *path = NULL;
