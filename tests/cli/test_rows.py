@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_rows.py BERGLINE ROOT: what tables that change say of their rows, through the program."""
+import os
 import sys
 import unittest
 
@@ -8,6 +9,138 @@ from table_case import TableCase
 
 
 class Rows(TableCase):
+    def write(self, command, *args):
+        return self.result(command, self.table, *args, *(['--yes'] if command == 'delete' else []))
+
+    # ---- changes ----
+
+    def test_a_net_change_names_the_snapshot_that_wrote_the_row(self):  # apache/iceberg#14851
+        self.create()
+        self.append(1, 2)
+        self.write('update', '--set', "v = 'y'", '--where', 'id = 2', '--mode', 'copy-on-write')
+        self.assertEqual(self.changes('--net'), [('INSERT', 0, 0, 1, 1), ('INSERT', 1, 1, 2, 2)])
+        self.assertEqual(self.changes(), [('INSERT', 0, 0, 1, 1), ('INSERT', 0, 1, 1, 2),
+                                          ('UPDATE_BEFORE', 1, 1, 1, 2), ('UPDATE_AFTER', 1, 1, 2, 2)])
+
+    def test_every_change_has_the_id_of_its_row_and_both_numbers(self):  # apache/iceberg#17792
+        for mode in ('merge-on-read', 'copy-on-write'):
+            with self.subTest(mode):
+                self.table = self.path(mode)
+                self.create()
+                self.append(1, 2)
+                start = self.append(3)['snapshot_id']
+                self.write('update', '--set', "v = 'y'", '--where', 'id = 1', '--mode', mode)
+                self.write('delete', '--where', 'id = 2', '--mode', mode)
+                last = self.append(9)
+                self.assertEqual(last['first_row_id'], self.rows(self.table)[9])
+                got = self.changes('--from', str(start), '--net')
+                self.assertEqual(sorted(got), sorted([('UPDATE_BEFORE', 0, 0, 1, 1), ('UPDATE_AFTER', 0, 0, 3, 1),
+                                                      ('DELETE', 1, 1, 1, 2),
+                                                      ('INSERT', 2, last['first_row_id'], 5, 9)]))
+
+    def test_of_equal_rows_the_one_that_goes_is_named(self):  # apache/iceberg#7388
+        for mode in ('merge-on-read', 'copy-on-write'):
+            with self.subTest(mode):
+                self.table = self.path(mode)
+                self.create()
+                start = self.append(1, 1, 1)['snapshot_id']
+                self.write('delete', '--where', '_row_id = 1', '--mode', mode)
+                self.assertEqual(self.changes('--from', str(start)), [('DELETE', 0, 1, 1, 1)])
+                self.assertEqual(self.changes('--from', str(start), '--key', 'id'), [('DELETE', 0, 1, 1, 1)])
+                self.assertEqual(sorted(r['_row_id'] for r in self.lines('scan', '--lineage')), [0, 2])
+
+    def test_keys_that_are_there_twice_stay_unpaired_with_a_warning(self):  # apache/iceberg#7388
+        self.create()
+        start = self.append(1, 1)['snapshot_id']
+        self.run_ok('overwrite', self.table, self.rows_file({'id': 1, 'v': 'a'}, {'id': 1, 'v': 'b'}), '--yes')
+        p = self.try_run('changes', self.table, '--from', str(start), '--key', 'id', '--format', 'ndjson')
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertIn('warning', p.stderr)
+        got = [t for t, *_ in self.changes('--from', str(start), '--key', 'id')]
+        self.assertEqual(sorted(got), ['DELETE', 'DELETE', 'INSERT', 'INSERT'])
+
+    def test_what_was_rolled_away_is_in_no_range(self):  # apache/iceberg#10247
+        self.create()
+        ids = [self.append(i)['snapshot_id'] for i in (1, 2, 3)]
+        self.run_ok('rollback', self.table, str(ids[0]), '--yes')
+        last = self.append(4)['snapshot_id']
+        times = {s['snapshot_id']: s['committed_at'] for s in self.snapshots()}
+        self.assertEqual([r[4] for r in self.changes('--from', 'ts:' + times[ids[0]])], [4])
+        self.assertEqual([r[4] for r in self.changes('--from', str(ids[0]), '--to', str(last))], [4])
+        self.assertEqual([r[4] for r in self.changes()], [1, 4])
+        p = self.try_run('changes', self.table, '--from', str(ids[2]))
+        self.assertEqual(p.returncode, 2)
+        self.assertIn('ancestor', p.stderr)
+        self.assertIn(str(ids[0]), p.stderr)
+
+    def test_changes_of_the_first_snapshot_and_of_none(self):  # prestodb/presto#23071
+        self.create()
+        self.assertEqual(self.changes(), [])
+        one = str(self.append(1, 2, 3)['snapshot_id'])
+        self.assertEqual([r[:4] for r in self.changes()], [('INSERT', 0, i, 1) for i in range(3)])
+        self.assertEqual(self.changes('--from', one, '--to', one), [])
+        self.assertEqual(self.changes('--from', one, '--to', one, '--net'), [])
+
+    def test_images_after_of_nothing_but_deletes(self):
+        self.create()
+        start = self.append(1, 2, 3)['snapshot_id']
+        self.write('delete', '--where', 'id > 1')
+        got = self.lines('changes', '--from', str(start), '--images', 'after')
+        self.assertEqual([(r['_change_type'], r['_row_id'], r['id'], r['v']) for r in got],
+                         [('DELETE', 1, None, None), ('DELETE', 2, None, None)])
+
+    # ---- branches ----
+
+    def test_what_happens_on_a_branch_leaves_main_alone(self):  # apache/iceberg-go#1637
+        self.create()
+        self.append(1, 2)
+        self.run_ok('branch', self.table, 'create', 'b')
+        self.append(3)
+        self.append(4, more=('--ref', 'b'))
+        self.assertEqual(sorted(self.rows(self.table, '--at', 'b')), [1, 2, 4])
+        self.run_ok('overwrite', self.table, self.rows_file({'id': 5, 'v': 'x'}), '--where', 'id < 4', '--ref', 'b', '--yes')
+        self.write('delete', '--where', 'id = 4', '--ref', 'b')
+        self.assertEqual(sorted(self.rows(self.table, '--at', 'b')), [5])
+        self.assertEqual(self.rows(self.table), {1: 0, 2: 1, 3: 2})
+        parents = {s['snapshot_id']: s['parent_id'] for s in self.snapshots()}
+        heads = {r['name']: r['snapshot_id'] for r in self.result('inspect', self.table, 'refs')}
+        chain, at = [], heads['b']
+        while at is not None:
+            chain.append(at)
+            at = parents[at]
+        self.assertEqual(len(chain), 4)
+        self.assertNotIn(heads['main'], chain)
+
+    # ---- paths ----
+
+    def test_paths_are_opaque(self):  # apache/iceberg#1224, apache/iceberg#7612
+        for name in ('a b', 'a%20b', 'a+b', 'k=11%2F12', 'caf\u00e9', '#x', 'q?y=1', '%'):
+            for form in ('%s', 'file:%s', 'file://%s') if ' ' in name or '%2F' in name else ('%s',):
+                with self.subTest(name=name, form=form):
+                    folder = self.path(name + form[:6].strip('%s').replace(':', '').replace('/', '1'))
+                    self.table = form % folder
+                    self.run_ok('create', self.table, '--schema', 'id long, v string', '--partition', 'v')
+                    self.run_ok('append', self.table, self.rows_file({'id': 1, 'v': name}, {'id': 2, 'v': name},
+                                                                     {'id': 3, 'v': 'other'}))
+                    self.assertTrue(os.path.isdir(os.path.join(folder, 'data')))
+                    for mode, row in (('merge-on-read', 1), ('copy-on-write', 2)):
+                        self.write('delete', '--where', 'id = %d' % row, '--mode', mode)
+                    self.assertEqual(self.rows(folder), {3: 2})
+                    self.assertEqual([r['v'] for r in self.lines('scan', '--where', "v = 'other'")], ['other'])
+                    self.write('update', '--set', "v = '%s'" % name, '--where', 'id = 3')
+                    self.assertEqual([(r['v'], r['_row_id']) for r in self.lines('scan', '--lineage')], [(name, 2)])
+
+    def test_a_vector_names_its_file_byte_for_byte(self):  # apache/doris#67544
+        for form in ('%s', 'file:%s', 'file://%s'):
+            with self.subTest(form):
+                self.table = form % self.path('t' + str(len(form)))
+                self.create()
+                self.append(1, 2, 3)
+                self.write('delete', '--where', 'id = 2', '--mode', 'merge-on-read')
+                data, = self.result('inspect', self.table, 'data_files')
+                vector, = self.result('inspect', self.table, 'delete_files')
+                self.assertEqual(vector['referenced_data_file'], data['file_path'])
+                self.assertEqual(sorted(self.rows(self.path('t' + str(len(form))))), [1, 3])
     # ---- columns that change ----
 
     def test_changes_back_to_an_older_schema_keep_the_wider_type(self):
@@ -24,6 +157,23 @@ class Rows(TableCase):
         came, = self.lines('changes', '--net', '--from', 'old', '--to', 'main')
         self.assertEqual((came['_change_type'], came['id']), ('INSERT', 5000000000))
         self.assertEqual([r['id'] for r in self.lines('scan', '--at', 'old')], [1])
+
+    def test_changes_follow_columns_by_id(self):  # ray-project/ray#64485, facebookincubator/velox#17790
+        self.run_ok('create', self.table, '--schema', 'id long, b string, gone int')
+        self.run_ok('append', self.table, self.rows_file({'id': 1, 'b': 'x', 'gone': 7}, {'id': 2, 'b': 'y', 'gone': 8}))
+        self.run_ok('alter', self.table, 'rename', 'b', 'c')
+        self.run_ok('alter', self.table, 'add', 'd', 'int', 'default', '5')
+        self.run_ok('alter', self.table, 'drop', 'gone')
+        start = self.snapshots()[-1]['snapshot_id']
+        self.write('delete', '--where', 'd = 5 and id = 2')
+        self.write('update', '--set', 'd = 6', '--where', 'id = 1')
+        columns = ['id', 'c', 'd']
+        got = [[r['_change_type']] + [r[c] for c in columns] for r in self.lines('changes')]
+        self.assertEqual(got, [['INSERT', 1, 'x', 5], ['INSERT', 2, 'y', 5], ['DELETE', 2, 'y', 5],
+                               ['UPDATE_BEFORE', 1, 'x', 5], ['UPDATE_AFTER', 1, 'x', 6]])
+        self.assertEqual(list(self.lines('changes')[0])[:3], columns)
+        got = [r['id'] for r in self.lines('changes', '--from', str(start), '--where', 'd = 5')]
+        self.assertEqual(got, [2, 1, 1])
 
 
 if __name__ == '__main__':
