@@ -277,6 +277,33 @@ static void test_diff__a_hidden_position_delete_that_goes_touches_nothing(void *
   close_made(&m);
 }
 
+/* B33: writers that leave the adding snapshot's id in a DELETED entry, or no such entry at all, lose no removed file
+ * (apache/iceberg-python#3237). */
+static void test_diff__a_removed_file_is_found_whatever_its_entry_says(void **state) {
+  (void)state;
+  for (int entry = 0; entry < 2; entry++) {
+    static made m;
+    make_days(&m, 2, 1);
+    bl_manifest_entry left[4];
+    size_t n = 0;
+    for (int k = 1; k < 4; k++) left[n++] = world_existing(m.files[1][k]);
+    if (entry) {
+      left[n] = m.files[1][0];
+      left[n].status = BL_DELETED;
+      left[n++].snapshot_id = 1;
+    }
+    m.list[1] = world_manifest(&m.w, BL_MANIFEST_DATA, left, n);
+    bl_manifest_entry added = world_data(&m.w, 1000, 1, 1);
+    commit_entries(&m, BL_MANIFEST_DATA, &added, 1);
+    bl_diff d = last_diff(&m);
+    assert_int_equal(d.n, 2);
+    assert_string_equal(d.items[0].old_entry->file.path.p, m.files[1][0].file.path.p);
+    assert_null(d.items[0].new_entry);
+    assert_null(d.items[1].old_entry);
+    close_made(&m);
+  }
+}
+
 static void test_diff__an_unknown_file_sequence_number_is_no_difference(void **state) {
   (void)state;
   static made m;
@@ -515,6 +542,7 @@ int main(void) {
       cmocka_unit_test(test_diff__equality_deletes_reach_what_their_bounds_allow),
       cmocka_unit_test(test_diff__a_manifest_rewritten_with_the_same_files_touches_nothing),
       cmocka_unit_test(test_diff__a_hidden_position_delete_that_goes_touches_nothing),
+      cmocka_unit_test(test_diff__a_removed_file_is_found_whatever_its_entry_says),
       cmocka_unit_test(test_diff__an_unknown_file_sequence_number_is_no_difference),
       cmocka_unit_test(test_diff__a_compaction_is_proven_or_left_to_footers),
       cmocka_unit_test(test_diff__a_replace_that_takes_a_vector_away_is_not_proven),

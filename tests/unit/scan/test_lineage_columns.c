@@ -1,5 +1,6 @@
 /* test_lineage_columns.c: what _row_id and _last_updated_sequence_number are for each row, and what predicates see
  * (docs/lineage.md, "Reading"). */
+#include "edge/io_memory.h"
 #include "world.h"
 
 static const char fields[] = "[" FIELD_K "," FIELD_S "]";
@@ -199,6 +200,45 @@ static void test_lineage__file_spec_and_partition_are_columns(void **state) {
   close_world(&w);
 }
 
+/* ---- cost ---- */
+
+static bl_status count_reads(void *user, int64_t call, const char *operation, const char *path, bl_error *err) {
+  (void)call, (void)err;
+  if (strcmp(operation, "read") == 0 && strstr(path, "a.parquet")) ++*(int *)user;
+  return BL_OK;
+}
+
+static int reads_of(world *w, const char *const *columns, size_t n, size_t rows) {
+  int reads = 0;
+  bl_io_memory_set_hook(maker_io(w->m), count_reads, &reads);
+  test_rows r = scan_rows(w->ctx, w->t, &(bl_scan_options){.columns = columns, .n_columns = n}, NULL, NULL);
+  bl_io_memory_set_hook(maker_io(w->m), NULL, NULL);
+  assert_int_equal(r.n, rows);
+  test_rows_free(&r);
+  return reads;
+}
+
+/* B109: ids that are not stored are arithmetic; stored ones cost their own column alone (apache/iceberg-rust#2995). */
+static void test_lineage__ids_are_read_without_the_table_s_columns(void **state) {
+  (void)state;
+  static const char *const id[] = {"_row_id"}, *const nothing[] = {"_pos"}, *const all[] = {"_row_id", "k", "s"};
+  world w = new_world(3, fields);
+  bl_data_file *f = numbered_file(w.m, "a.parquet", 0, 300, 100);
+  commit_files(&w, 1, &f, 1, NULL, 0);
+  int footer = reads_of(&w, nothing, 1, 300);
+  assert_int_equal(reads_of(&w, id, 1, 300), footer);
+  assert_true(reads_of(&w, all, 3, 300) > footer);
+  close_world(&w);
+  w = new_world(3, fields);
+  f = maker_data(w.m, "a.parquet", "[" FIELD_K "," FIELD_S "," FIELD_ROW_ID "]", "[[1,\"a\",500],[2,\"b\",null]]", 1);
+  commit_files(&w, 1, &f, 1, NULL, 0);
+  footer = reads_of(&w, nothing, 1, 2);
+  int with_ids = reads_of(&w, id, 1, 2);
+  assert_true(with_ids > footer);
+  assert_true(reads_of(&w, all, 3, 2) > with_ids);
+  close_world(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_lineage__counter_skips_deleted_entries_and_explicit_ids),
@@ -212,6 +252,7 @@ int main(void) {
       cmocka_unit_test(test_lineage__a_user_column_wins_the_name),
       cmocka_unit_test(test_lineage__last_updated_at_is_the_time_of_that_commit),
       cmocka_unit_test(test_lineage__file_spec_and_partition_are_columns),
+      cmocka_unit_test(test_lineage__ids_are_read_without_the_table_s_columns),
   };
   return cmocka_run_group_tests_name("lineage_columns", tests, NULL, NULL);
 }

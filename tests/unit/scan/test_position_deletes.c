@@ -162,6 +162,72 @@ static void test_position_deletes__without_bounds_apply_by_partition(void **stat
   close_world(&w);
 }
 
+/* B46: a file that is nothing but the blob (duckdb/duckdb-iceberg f860b1293). */
+static void test_position_deletes__a_bare_vector_is_read_where_the_entry_says(void **state) {
+  (void)state;
+  world w = new_world(3, fields);
+  bl_data_file *f = numbered_file(w.m, "a", 0, 6, 2), *d = maker_vector(w.m, "d", "a", (int64_t[]){1, 4}, 2);
+  bl_str bytes = maker_get(w.m, "d");
+  char blob[200];
+  assert_true(d->content_offset >= 4 && d->content_size <= (int64_t)sizeof blob); /* what is written is a Puffin file */
+  memcpy(blob, bytes.p + d->content_offset, (size_t)d->content_size);
+  maker_put(w.m, "d", blob, (size_t)d->content_size);
+  d->content_offset = 0;
+  d->file_size = d->content_size;
+  commit_files(&w, 1, &f, 1, &d, 1);
+  expect_k(&w, NULL, 0, 2, 3, 5);
+  close_world(&w);
+}
+
+static double nan_with(uint64_t payload) {
+  uint64_t bits = 0x7ff8000000000000u | payload;
+  double d;
+  memcpy(&d, &bits, sizeof d);
+  return d;
+}
+
+/* B141: one NaN whatever its payload, two zeros, null: each a partition of its own (apache/iceberg-go#1731). */
+static void test_deletes__meet_files_of_the_same_floating_partition(void **state) {
+  (void)state;
+  const double values[] = {nan_with(0), -0.0, 0.0, 1.5, 0}, of_deletes[] = {nan_with(7), -0.0, 0.0, 1.5, 0};
+  enum { N = BL_LEN(values) };
+  for (int equality = 0; equality < 2; equality++) {
+    for (int hit = 0; hit < N; hit++) {
+      world w =
+          new_world(3, "[" FIELD_K "," FIELD_S ",{\"id\":3,\"name\":\"d\",\"required\":false,\"type\":\"double\"}]");
+      maker_spec(w.m, 0, "[{\"source-id\":3,\"field-id\":1000,\"name\":\"d\",\"transform\":\"identity\"}]");
+      bl_data_file *files[N], *del = NULL;
+      int64_t n = 0;
+      for (int i = 0; i < N; i++) {
+        char name[10], rows[40];
+        snprintf(name, sizeof name, "f%d", i);
+        snprintf(rows, sizeof rows, "[[%d,\"x\"],[7,\"x\"]]", i);
+        files[i] = maker_data(w.m, name, "[" FIELD_K "," FIELD_S "]", rows, 0);
+        maker_partition(w.m, files[i], 0, i == N - 1 ? "[null]" : "[1.5]");
+        if (i < N - 1) files[i]->partition[0].u.d = values[i];
+      }
+      char name[10];
+      snprintf(name, sizeof name, "f%d", hit);
+      if (equality) del = maker_equality(w.m, "e", (int32_t[]){1}, 1, "[" FIELD_K "]", "[[7]]");
+      else del = maker_vector(w.m, "v", name, (int64_t[]){1}, 1);
+      maker_partition(w.m, del, 0, hit == N - 1 ? "[null]" : "[1.5]");
+      if (hit < N - 1) del->partition[0].u.d = of_deletes[hit];
+      commit_files(&w, 1, files, N, NULL, 0);
+      maker_entry data[N], deletes[] = {maker_added(del)};
+      for (int i = 0; i < N; i++) data[i] = maker_existing(files[i], 1, 10 * i);
+      maker_manifest ms[] = {maker_data_manifest(data, N), maker_delete_manifest(deletes, 1)};
+      commit(&w, 2, ms, 2);
+      int64_t all[2 * N];
+      for (int i = 0; i < N; i++) {
+        all[n++] = i;
+        if (i != hit) all[n++] = 7;
+      }
+      expect_column(w.ctx, w.t, NULL, "k", all, (size_t)n);
+      close_world(&w);
+    }
+  }
+}
+
 /* ---- damage ---- */
 
 static void one_vector(world *w, bl_data_file **f, bl_data_file **d) {
@@ -373,6 +439,8 @@ int main(void) {
       cmocka_unit_test(test_position_deletes__may_hold_the_deleted_rows),
       cmocka_unit_test(test_position_deletes__are_hidden_by_a_vector),
       cmocka_unit_test(test_position_deletes__without_bounds_apply_by_partition),
+      cmocka_unit_test(test_position_deletes__a_bare_vector_is_read_where_the_entry_says),
+      cmocka_unit_test(test_deletes__meet_files_of_the_same_floating_partition),
       cmocka_unit_test(test_position_deletes__of_another_partition_are_refused),
       cmocka_unit_test(test_position_deletes__of_another_partition_are_refused_where_the_filter_hides_them),
       cmocka_unit_test(test_position_deletes__a_vector_of_another_cardinality_is_refused),
