@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_exports.py ROOT LIBRARY [--nothing-else]: the shared library exports the functions that include/bergline declares with
-BL_API, and nothing else. With --nothing-else only the second half is asked."""
+"""check_exports.py ROOT LIBRARY: the shared library exports the functions that include/bergline declares with BL_API, and nothing
+else."""
 import re
 import subprocess
 import sys
@@ -18,8 +18,7 @@ def main():
     for path in source.files(root, ['include'], ('.h',)):
         declared |= set(DECLARED.findall(source.code(source.text(root, path))))
     faults = [f'{name}: exported, but in no public header' for name in sorted(exported - declared)]
-    if '--nothing-else' not in sys.argv:
-        faults += [f'{name}: declared in a public header, but not exported' for name in sorted(declared - exported)]
+    faults += [f'{name}: declared in a public header, but not exported' for name in sorted(declared - exported)]
     return source.report('exports', faults)
 
 

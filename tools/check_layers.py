@@ -19,7 +19,7 @@ ALLOWED.update({
     'verify': CORE + ['changes'],
     'maintain': CORE + ['changes', 'write', 'verify'],
     'edge': ['base', 'model', 'format', 'table', 'rows'],
-    'edge/arrow': ['base', 'format', 'rows', 'edge'],
+    'edge/arrow': ['base', 'model', 'format', 'rows', 'edge'],
     'cli': [],
 })
 # The C face of Arrow's compute kernels and writers is plain structs and functions: no vtable stands between.
