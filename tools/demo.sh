@@ -1,8 +1,12 @@
 #!/bin/sh
-# demo.sh: the tour in brief: build/bergline on the sample table, each command with its output.
+# demo.sh: the tour in brief: build/bergline on the sample table, then on one that it makes; each command with its output.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 table=examples/sample/orders
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
+stock=$folder/stock
 
 # Off a terminal rows would come as NDJSON.
 if [ -t 1 ]; then format=; else format='--format text'; fi
@@ -33,4 +37,16 @@ say 'The life of row 1, over the compaction and the branch on which it was chang
 show history $table --row-id 1
 say 'All rows that ever had this number: a key that came back is another row.'
 show history $table --where 'id = 2' --columns status,amount
-say 'README.md goes on from here.'
+
+say 'A table of its own, made by bergline: two columns of words, one of numbers, and the rows of a file.'
+show create "$stock" --schema 'sku string not null, place string, pieces int'
+show append "$stock" examples/sample/monday.csv
+say 'The whole truth of the next day: only what differs is written. Then an update.'
+show sync "$stock" examples/sample/tuesday.csv --key sku --yes
+show update "$stock" --set 'pieces = pieces - 1' --where "place = 'B2'"
+say 'Rows that were changed kept their ids.'
+show scan "$stock" --lineage
+say 'What happened to it, and the life of one of its rows.'
+show changes "$stock"
+show history "$stock" --row-id 1
+say 'README.md goes on from here: branches, new columns, the C library.'
