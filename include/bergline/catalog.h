@@ -16,7 +16,8 @@ BL_API bl_status bl_catalog_open(bl_ctx *ctx, const bl_table_options *o, bool cr
                                  bl_error *err) BL_CHECKED;
 BL_API void bl_catalog_free(bl_catalog *c); /* NULL allowed */
 
-/* Ordered bytewise; what visit returns is passed on. ns NULL: the tables of all namespaces. Views are left out. */
+/* Ordered bytewise; what visit returns is passed on. ns NULL: the tables of all namespaces. Views are left out.
+ * BL_NOT_FOUND: no such namespace. */
 BL_API bl_status bl_catalog_namespaces(bl_catalog *c, bl_catalog_visit visit, void *user, bl_error *err) BL_CHECKED;
 BL_API bl_status bl_catalog_tables(bl_catalog *c, const char *ns, bl_catalog_visit visit, void *user,
                                    bl_error *err) BL_CHECKED;

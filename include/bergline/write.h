@@ -115,7 +115,8 @@ BL_API bl_status bl_commit_staged(bl_table *t, const char *const *descriptors, s
                                   bl_write_result *r, bl_error *err) BL_CHECKED;
 
 /* ---- refs, properties, schema: metadata only ---- Of the options only dry_run counts; NULL = defaults. Where the
- * table says already what is asked for, no new version is made. */
+ * table says already what is asked for, no new version is made. bl_cherry_pick takes those of verbs but wap_id;
+ * bl_rollback takes ref; it and bl_fast_forward make no snapshot: summary, batch_id, wap_id are BL_USAGE. */
 BL_API bl_status bl_set_properties(bl_table *t, const char *const *set, size_t n_set, const char *const *unset,
                                    size_t n_unset, const bl_write_options *o, bl_error *err) BL_CHECKED;
 typedef struct bl_ref_options {

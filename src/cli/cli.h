@@ -46,9 +46,12 @@ enum {
   CLI_TABLE = 1 /* addressing */,
   CLI_OUTPUT = 2 /* --format, -o */,
   CLI_DRY = 4 /* --dry-run */,
-  CLI_SNAPSHOT = 8 /* --ref, --summary, --batch-id, --wap-id: what makes a snapshot */,
+  CLI_SNAPSHOT = 8 /* --summary, --batch-id: what makes a snapshot */,
   CLI_MODE = 16 /* --mode */,
-  CLI_ASK = 32 /* --yes */
+  CLI_ASK = 32 /* --yes */,
+  CLI_REF = 64 /* --ref: the branch to write to */,
+  CLI_STAGE = 128 /* --wap-id: a snapshot that can be held back */,
+  CLI_CHANGE = CLI_REF | CLI_SNAPSHOT | CLI_STAGE
 };
 
 /* ---- pages of the manual ---- */

@@ -60,6 +60,6 @@ const cli_command cli_append = {
     .values_size = sizeof(append_values),
     .min_args = 2,
     .max_args = -1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_SNAPSHOT,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_CHANGE,
     .run = append,
 };

@@ -25,9 +25,15 @@ static const cli_option options[] = {
     {"--format-version", 0, CLI_VALUE, "N", "1, 2 or 3 (3)", offsetof(create_values, version)},
 };
 
-/* The bytes of a file as text; NULL: there is none of that name. */
+/* A column has a name and a type, with a blank between; a file's name has an ending. */
+static bool is_file_name(const char *schema) {
+  size_t n = strlen(schema);
+  return !strpbrk(schema, " \t\r\n") || (n > 5 && strcmp(schema + n - 5, ".json") == 0);
+}
+
+/* The bytes of a file as text; NULL: it cannot be opened. */
 static char *read_text(const char *path) {
-  FILE *f = strchr(path, ' ') ? NULL : fopen(path, "rb");
+  FILE *f = fopen(path, "rb");
   char *text = NULL;
   size_t n = 0;
   if (!f) return NULL;
@@ -69,8 +75,12 @@ static bl_status create(cli *c, const void *values) {
   bl_create_options o;
   bl_table_options to;
   bl_status st = fill(c, v, &o);
-  char *text = st == BL_OK && v->schema ? read_text(v->schema) : NULL, *like = NULL;
+  bool file = st == BL_OK && v->schema && is_file_name(v->schema);
+  char *text = file ? read_text(v->schema) : NULL, *like = NULL;
   if (text) o.schema = text;
+  else if (file && v->schema[0] != '{')
+    st = bl_fail(&c->err, BL_NOT_FOUND, "wrong schema: %s: neither columns as text nor a file that can be read",
+                 v->schema);
   if (st == BL_OK) st = cli_table_options(c, &to);
   if (st == BL_OK && v->like) {
     st = bl_schema_like(c->ctx, v->like, &to, &like, &c->err);
@@ -86,7 +96,7 @@ static bl_status create(cli *c, const void *values) {
 const cli_command cli_create = {
     .name = "create",
     .synopsis = "TABLE --schema FILE|'a long not null, b string' | --like FILE [--partition FIELDS] [--sort FIELDS] "
-                "[--property K=V]… "
+                "[--property K=V]… [--location FOLDER] "
                 "[--format-version N] [--dry-run]",
     .about = "a new, empty table",
     .formats = "text|json",

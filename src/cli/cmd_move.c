@@ -71,21 +71,23 @@ const cli_command cli_fast_forward = {
 
 const cli_command cli_cherry_pick = {
     .name = "cherry-pick",
-    .synopsis = "TABLE SNAP [--ref NAME] [--summary K=V]… [--dry-run]",
+    .synopsis = "TABLE SNAP [--ref NAME] [--summary K=V]… [--batch-id ID] [--dry-run]",
     .about = "make the change of one snapshot again on a branch",
     .formats = "text|json",
     .text =
         "  Publishes what was staged (--wap-id ID; SNAP is then wap:ID) or written on another branch. A snapshot whose "
         "parent is the\n"
-        "  head of the branch is moved to. Of others the added files are added again, and their rows get new ids, as "
+        "  head of the branch is moved to: no new one is made that could keep --summary and --batch-id. Of others the "
+        "added files are added again, and their rows get new ids, as "
         "a warning says;\n"
         "  that is done for appends and dynamic overwrites only. A snapshot that the branch holds is not picked "
         "again.\n",
     .examples = "    bergline append /data/wh/db/orders day.parquet --wap-id day-7\n"
+                "    bergline changes /data/wh/db/orders --from main --to wap:day-7\n"
                 "    bergline cherry-pick /data/wh/db/orders wap:day-7\n",
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_SNAPSHOT,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_REF | CLI_SNAPSHOT,
     .run = cherry_pick,
 };
 
@@ -100,6 +102,6 @@ const cli_command cli_rollback = {
     .examples = "    bergline rollback /data/wh/db/orders 2026-01-31T12:00:00 --yes\n",
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_SNAPSHOT | CLI_ASK,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_REF | CLI_ASK,
     .run = rollback,
 };

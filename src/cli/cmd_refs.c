@@ -37,6 +37,8 @@ static bl_status fill(cli *c, const ref_values *v, bl_ref_options *o) {
   bl_status st = BL_OK;
   *o = (bl_ref_options){.at = v->at, .replace = v->replace};
   if (v->keep) st = cli_number(c, "--keep", v->keep, &o->min_snapshots_to_keep);
+  if (st == BL_OK && v->keep && o->min_snapshots_to_keep == 0)
+    st = bl_fail(&c->err, BL_USAGE, "wrong usage: --keep 0: a number above 0 is expected");
   if (st == BL_OK && v->snapshot_age)
     st = cli_duration(c, "--max-snapshot-age", v->snapshot_age, &o->max_snapshot_age_ms);
   if (st == BL_OK && v->ref_age) st = cli_duration(c, "--max-ref-age", v->ref_age, &o->max_ref_age_ms);

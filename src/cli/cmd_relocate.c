@@ -8,7 +8,8 @@ typedef struct relocate_values {
 } relocate_values;
 
 static const cli_option options[] = {
-    {"--to", 0, CLI_VALUE, "LOCATION", "the table's folder as others will name it", offsetof(relocate_values, to)},
+    {"--to", 0, CLI_VALUE, "LOCATION", "the table's folder as others will name it: an absolute path or a URI",
+     offsetof(relocate_values, to)},
 };
 
 static bl_status relocate(cli *c, const void *values) {

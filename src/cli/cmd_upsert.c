@@ -100,7 +100,7 @@ const cli_command cli_upsert = {
     .values_size = sizeof(upsert_values),
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_SNAPSHOT | CLI_MODE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_CHANGE | CLI_MODE,
     .run = upsert,
 };
 
@@ -119,6 +119,6 @@ const cli_command cli_sync = {
     .values_size = sizeof(upsert_values),
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_SNAPSHOT | CLI_MODE | CLI_ASK,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_CHANGE | CLI_MODE | CLI_ASK,
     .run = sync_rows,
 };

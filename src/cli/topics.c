@@ -25,7 +25,8 @@ static void write_addresses(cli_page *p) {
        "A time; also ts:TIME. Without a zone it is UTC. For scan and inspect on main: the snapshot that was current "
        "then, by the table's snapshot log. For changes and history, and with --ref: the newest ancestor of the ref's "
        "head that was committed by then."},
-      {"seq:12", "The snapshot with this sequence number; exit status 2 where two have it (before version 2)."}};
+      {"seq:12", "The snapshot with this sequence number; exit status 2 where two have it (before version 2)."},
+      {"wap:day-7", "The snapshot that was staged with --wap-id day-7; exit status 2 where two were."}};
   cli_page_text(p, "TABLE is one of:");
   ITEMS(p, table);
   cli_page_text(p,
@@ -124,7 +125,7 @@ void cli_exit_statuses(cli_page *p) {
       {"2", "Wrong usage; also: not an ancestor, an ambiguous address."},
       {"3", "The table or a file is damaged or breaks the format."},
       {"4", "I/O error, or out of memory."},
-      {"5", "Commit conflict; nothing changed."},
+      {"5", "Commit conflict, or what is to be made is there already; nothing changed."},
       {"6", "The state of a commit is unknown; nothing was cleaned up."},
       {"7", "An unsupported feature, named in the message."},
       {"8", "Not found: table, snapshot, ref, expired snapshot, a file that the table needs."}};

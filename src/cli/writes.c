@@ -209,7 +209,7 @@ bl_status cli_rows_begin(cli *c, cli_rows *r) {
   if (st == BL_OK) st = cli_open_output(c, &r->sink);
   if (st != BL_OK) return st;
   r->text = strcmp(format, "text") == 0;
-  return r->text ? BL_OK : r->sink.write(r->sink.user, "[", 1, &c->err);
+  return BL_OK;
 }
 
 bl_status cli_rows_line(cli_rows *r, const char *fmt, ...) {
@@ -224,7 +224,8 @@ bl_status cli_rows_line(cli_rows *r, const char *fmt, ...) {
 }
 
 bl_status cli_rows_object(cli_rows *r, cli_json *j) {
-  bl_status st = r->n++ ? r->sink.write(r->sink.user, ",\n ", 3, &r->c->err) : BL_OK;
+  const char *before = r->n++ ? ",\n " : "[";
+  bl_status st = r->sink.write(r->sink.user, before, strlen(before), &r->c->err);
   if (st == BL_OK) st = cli_json_write(&r->sink, j, &r->c->err);
   free(j->p);
   *j = (cli_json){0};
@@ -232,7 +233,8 @@ bl_status cli_rows_object(cli_rows *r, cli_json *j) {
 }
 
 bl_status cli_rows_end(cli_rows *r, bl_status st) {
-  if (st == BL_OK && !r->text) st = r->sink.write(r->sink.user, "]\n", 2, &r->c->err);
+  const char *close = r->n ? "]\n" : "[]\n";
+  if (st == BL_OK && !r->text) st = r->sink.write(r->sink.user, close, strlen(close), &r->c->err);
   return cli_close_output(r->c, st);
 }
 

@@ -138,10 +138,36 @@ static bl_status parse_namespace(bl_ctx *ctx, const char *ns, name_space *out, b
   return ns ? bl_namespace_parse(out->a, ns, &out->levels, &out->n, err) : BL_OK;
 }
 
+/* Was anything visited, and was it this namespace or one inside it? */
+typedef struct watched {
+  bl_catalog_visit visit; /* NULL: only look */
+  void *user;
+  bl_str ns;
+  bool any, seen;
+} watched;
+
+static bl_status watch(void *user, const bl_catalog_entry *e, bl_error *err) {
+  watched *w = user;
+  bl_str ns = bl_str_of(e->name_space);
+  w->any = true;
+  if (bl_str_starts(ns, w->ns) && (ns.n == w->ns.n || ns.p[w->ns.n] == '.')) w->seen = true;
+  return w->visit ? w->visit(w->user, e, err) : BL_OK;
+}
+
+static bl_status list_of(bl_catalog *c, const char *ns, const name_space *s, bl_catalog_visit visit, void *user,
+                         bl_error *err) {
+  watched w = {visit, user, bl_str_of(ns), false, false};
+  BL_TRY(c->list_tables(c, s->levels, s->n, watch, &w, err));
+  if (w.any) return BL_OK;
+  w.visit = NULL;
+  BL_TRY(c->list_namespaces(c, watch, &w, err));
+  return w.seen ? BL_OK : bl_fail(err, BL_NOT_FOUND, "no such namespace: %s: not in catalog %s", ns, c->name);
+}
+
 bl_status bl_catalog_tables(bl_catalog *c, const char *ns, bl_catalog_visit visit, void *user, bl_error *err) {
   name_space s;
   bl_status st = parse_namespace(c->ctx, ns, &s, err);
-  if (st == BL_OK) st = c->list_tables(c, s.levels, s.n, visit, user, err);
+  if (st == BL_OK) st = ns ? list_of(c, ns, &s, visit, user, err) : c->list_tables(c, s.levels, s.n, visit, user, err);
   bl_arena_free(s.a);
   return st;
 }

@@ -75,6 +75,21 @@ static bl_status by_sequence(const bl_metadata *m, int64_t seq, bl_snap *out, bl
   return bl_snap_schema(m, out->snapshot, &out->schema, err);
 }
 
+/* What was staged with a write-audit-publish id. A copy that was published has the id under another key. */
+static bl_status by_wap(const bl_metadata *m, bl_str id, bl_snap *out, bl_error *err) {
+  out->kind = BL_SNAP_WAP;
+  for (size_t i = 0; i < m->n_snapshots; i++) {
+    bl_str wap = bl_pairs_get(&m->snapshots[i].summary, "wap.id");
+    if (!wap.p || !bl_str_eq(wap, id)) continue;
+    if (out->snapshot)
+      return bl_fail(err, BL_USAGE, "WAP id %.*s is ambiguous: snapshots %lld and %lld have it", BL_STR_ARG(id),
+                     (long long)out->snapshot->id, (long long)m->snapshots[i].id);
+    out->snapshot = &m->snapshots[i];
+  }
+  if (!out->snapshot) return bl_fail(err, BL_NOT_FOUND, "no snapshot has the WAP id %.*s", BL_STR_ARG(id));
+  return bl_snap_schema(m, out->snapshot, &out->schema, err);
+}
+
 /* ---- times ---- */
 
 /* How messages show a time. */
@@ -179,6 +194,7 @@ static bl_status by_prefix(const bl_metadata *m, bl_str text, const bl_snap_opti
   int64_t v;
   *prefixed = true;
   if (bl_str_starts(text, BL_STR("ref:"))) return by_ref(m, cut(text, 4), out, err);
+  if (bl_str_starts(text, BL_STR("wap:"))) return by_wap(m, cut(text, 4), out, err);
   if (bl_str_starts(text, BL_STR("id:"))) {
     if (bl_parse_i64(cut(text, 3), &v)) return by_id(m, v, out, err);
     return bl_fail(err, BL_USAGE, "wrong snapshot: %.*s: id: takes a snapshot id", BL_STR_ARG(text));

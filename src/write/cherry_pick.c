@@ -22,17 +22,6 @@ typedef struct picking {
 
 /* ---- which ---- */
 
-static bl_status find_by_wap(const bl_metadata *md, const char *id, const bl_snapshot **out, bl_error *err) {
-  *out = NULL;
-  for (size_t i = 0; i < md->n_snapshots; i++) {
-    bl_str wap = bl_pairs_get(&md->snapshots[i].summary, "wap.id");
-    if (!wap.p || !bl_str_is(wap, id)) continue;
-    if (*out) return bl_fail(err, BL_USAGE, "several snapshots have the WAP id %s: name one by its id", id);
-    *out = &md->snapshots[i];
-  }
-  return *out ? BL_OK : bl_fail(err, BL_NOT_FOUND, "no snapshot has the WAP id %s", id);
-}
-
 static bl_status find(picking *p, const char *text, bl_error *err) {
   const bl_metadata *md = p->t->metadata;
   const bl_snap_options o = {.ref = p->ref, .time = BL_TIME_BY_ANCESTRY};
@@ -41,7 +30,6 @@ static bl_status find(picking *p, const char *text, bl_error *err) {
   if (!r && !bl_str_is(p->ref, "main")) return bl_fail(err, BL_NOT_FOUND, "no such branch: %.*s", BL_STR_ARG(p->ref));
   if (r && !r->is_branch) return bl_fail(err, BL_USAGE, "cannot commit to %.*s: it is a tag", BL_STR_ARG(p->ref));
   p->head = r ? bl_metadata_snapshot(md, r->snapshot_id) : NULL;
-  if (strncmp(text, "wap:", 4) == 0) return find_by_wap(md, text + 4, &p->pick, err);
   BL_TRY(bl_snap_resolve(md, bl_str_of(text), &o, &snap, err));
   p->pick = snap.snapshot;
   return p->pick ? BL_OK : bl_fail(err, BL_NOT_FOUND, "the table has no snapshot yet");

@@ -467,7 +467,7 @@ bl_status bl_source_read(bl_source *s, struct ArrowArrayStream *in, bl_error *er
     bl_stream_release(in);
     return st;
   }
-  BL_GO(bl_conform(s->ctx, &s->incoming, in, &rows, err));
+  BL_GO(bl_conform_with(s->ctx, &s->incoming, &(bl_conform_options){.name = s->o.verb}, in, &rows, err));
   for (;;) {
     struct ArrowArray batch;
     BL_GO(bl_stream_next(&rows, &batch, err));

@@ -152,6 +152,7 @@ static void makes_and_finds_tables(suite *s) {
 
 static void lists_in_order(suite *s) {
   static const char *const namespaces[] = {"a.b", "a-b", "empty"};
+  bl_error err = BL_ERROR_INIT;
   for (size_t i = 0; i < BL_LEN(namespaces); i++)
     test_ok(bl_catalog_create_namespace(s->c, namespaces[i], NULL, 0, &s->err), &s->err);
   create(s, "db.z");
@@ -161,6 +162,7 @@ static void lists_in_order(suite *s) {
   lists_tables(s, NULL, "a-b.t a.b.t db.a db.z ");
   lists_tables(s, "db", "db.a db.z ");
   lists_tables(s, "empty", "");
+  refuse(s, BL_NOT_FOUND, bl_catalog_tables(s->c, "none", note_entry, s, &err), "no such namespace: none", &err);
   lists_namespaces(s, s->k->sqlite ? "a-b a.b db empty " : "a a-b a.b db empty ");
 }
 

@@ -188,6 +188,22 @@ static void test_refs__a_table_without_snapshots_has_an_empty_head(void **state)
   teardown(&f);
 }
 
+static void test_refs__a_wap_id_names_what_was_staged_with_it(void **state) {
+  (void)state;
+  bl_pair staged = {BL_STR("wap.id"), BL_STR("w1")}, published = {BL_STR("published-wap-id"), BL_STR("w1")};
+  fixture f;
+  setup_branches(&f);
+  refuse(&f, "wap:w1", NULL, BL_NOT_FOUND, "w1");
+  f.snapshots[2].summary = (bl_pairs){&staged, 1};
+  f.snapshots[1].summary = (bl_pairs){&published, 1};
+  assert_at(&f, "wap:w1", NULL, 3);
+  assert_int_equal(resolve(&f, "wap:w1", NULL).schema->id, 0);
+  refuse(&f, "wap:w", NULL, BL_NOT_FOUND, "WAP id w");
+  f.snapshots[1].summary = f.snapshots[2].summary;
+  refuse(&f, "wap:w1", NULL, BL_USAGE, "2 and 3");
+  teardown(&f);
+}
+
 /* ---- schemas ---- */
 
 static void test_refs__a_branch_has_the_current_schema_all_else_its_own(void **state) {
@@ -401,6 +417,7 @@ int main(void) {
       cmocka_unit_test(test_refs__what_is_nothing_is_not_found),
       cmocka_unit_test(test_refs__behind_a_prefix_only_its_kind_will_do),
       cmocka_unit_test(test_refs__a_sequence_number_must_be_unique),
+      cmocka_unit_test(test_refs__a_wap_id_names_what_was_staged_with_it),
       cmocka_unit_test(test_refs__a_logged_snapshot_that_is_gone_has_expired),
       cmocka_unit_test(test_refs__a_table_without_snapshots_has_an_empty_head),
       cmocka_unit_test(test_refs__a_branch_has_the_current_schema_all_else_its_own),

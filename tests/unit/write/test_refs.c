@@ -272,11 +272,30 @@ static void test_refs__staged_snapshots_are_published_once(void **state) {
   assert_int_equal(w.t->metadata->next_row_id, 15);
   world_append(&w, "c", 1);
   refuse(BL_NOT_FOUND, bl_cherry_pick(w.t, "wap:w2", NULL, &w.result, &err), &err, "w2");
+  test_ok(bl_ref_create(w.t, "audit", false, &(bl_ref_options){.at = "wap:w1"}, NULL, &err), &err);
   pick(&w, "wap:w1");
   world_shows(&w, "D@16 +b:5 id=16 raw=- seq=4\nD@15 +c:1 id=15 raw=- seq=3\nD@0 +a:10 id=0 raw=- seq=1");
   assert_string_equal(world_summary(&w, "published-wap-id"), "w1");
   pick(&w, "wap:w1");
   assert_true(w.result.already_applied);
+  world_end(&w);
+}
+
+static void test_refs__moves_refuse_what_only_a_snapshot_could_keep(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  const bl_write_options kept[] = {
+      {.wap_id = "w"}, {.batch_id = "b"}, {.summary = (const char *const[]){"a=b"}, .n_summary = 1}};
+  world_begin(&w, 3);
+  world_append(&w, "a", 1);
+  world_append(&w, "b", 1);
+  int64_t head = world_head(&w)->id;
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    refuse(BL_USAGE, bl_rollback(w.t, "seq:1", &kept[i], &w.result, &err), &err, "no snapshot is made");
+    refuse(BL_USAGE, bl_fast_forward(w.t, "main", "main", &kept[i], &w.result, &err), &err, "no snapshot is made");
+  }
+  assert_int_equal(world_head(&w)->id, head);
   world_end(&w);
 }
 
@@ -293,6 +312,7 @@ int main(void) {
       cmocka_unit_test(test_refs__deletes_and_updates_are_not_picked),
       cmocka_unit_test(test_refs__dynamic_overwrites_are_picked_while_their_partitions_are_the_same),
       cmocka_unit_test(test_refs__staged_snapshots_are_published_once),
+      cmocka_unit_test(test_refs__moves_refuse_what_only_a_snapshot_could_keep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
