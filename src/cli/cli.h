@@ -135,6 +135,8 @@ bl_status cli_number(cli *c, const char *option, const char *text, int64_t *out)
 /* output.c */
 /* Which of the command's formats: --format, else the ending of -o FILE, else by the terminal. BL_USAGE. */
 bl_status cli_format(cli *c, const char **out);
+/* Before anything is done: a report that cannot be given must not fail when the commit is made. */
+bl_status cli_check_output(cli *c);
 bl_status cli_open_output(cli *c, bl_sink *out);
 /* Publish or, where st is a failure, leave nothing. */
 bl_status cli_close_output(cli *c, bl_status st);

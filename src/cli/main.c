@@ -73,7 +73,8 @@ static bl_status run(cli *c, int argc, char **argv, void *values) {
     cli_help_command(c->command, &(cli_page){.out = stdout});
     return BL_OK;
   }
-  st = make_ctx(c);
+  st = cli_check_output(c);
+  if (st == BL_OK) st = make_ctx(c);
   return st == BL_OK ? c->command->run(c, values) : st;
 }
 

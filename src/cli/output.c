@@ -1,6 +1,8 @@
 /* output.c: where a command's data goes, and the table that it works on. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -86,6 +88,32 @@ static bl_status write_file(void *user, const void *p, size_t n, bl_error *err) 
 
 bl_status cli_need_drivers(cli *c) {
   return c->drivers.io ? BL_OK : bl_drivers_default(c->ctx, &c->drivers, &c->err);
+}
+
+/* No folder is made for a result: it would be one of a mistyped name. */
+static bl_status check_folder(cli *c) {
+  const char *file = c->common.output, *slash = strrchr(file, '/');
+  struct stat s;
+  if (!slash || slash == file || strncmp(file, "file:", 5) == 0 || strstr(file, "://")) return BL_OK;
+  char *folder = strndup(file, (size_t)(slash - file));
+  if (!folder) return bl_fail(&c->err, BL_NOMEM, "out of memory");
+  bool there = stat(folder, &s) == 0;
+  if (there && !S_ISDIR(s.st_mode)) {
+    errno = ENOTDIR;
+    there = false;
+  }
+  bl_status st = there ? BL_OK : bl_fail(&c->err, BL_IO, "cannot write: %s: %m", file);
+  free(folder);
+  return st;
+}
+
+bl_status cli_check_output(cli *c) {
+  const char *format;
+  if (c->command->groups & CLI_DRY) {
+    bl_status st = cli_format(c, &format);
+    if (st != BL_OK) return st;
+  }
+  return c->common.output ? check_folder(c) : BL_OK;
 }
 
 bl_status cli_open_output(cli *c, bl_sink *out) {

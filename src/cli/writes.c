@@ -14,6 +14,8 @@ bl_status cli_write_options(cli *c, bl_write_options *out) {
                             .n_summary = o->summary.n,
                             .batch_id = o->batch_id,
                             .wap_id = o->wap_id};
+  if (o->batch_id && !*o->batch_id) return bl_fail(&c->err, BL_USAGE, "wrong usage: --batch-id: it is empty");
+  if (o->wap_id && !*o->wap_id) return bl_fail(&c->err, BL_USAGE, "wrong usage: --wap-id: it is empty");
   if (!o->mode) return BL_OK;
   if (strcmp(o->mode, "copy-on-write") == 0) out->mode = BL_COPY_ON_WRITE;
   else if (strcmp(o->mode, "merge-on-read") == 0) out->mode = BL_MERGE_ON_READ;
@@ -46,7 +48,7 @@ bl_status cli_confirm(cli *c, const char *fmt, ...) {
   fprintf(stderr, "%s? [y/N] ", question);
   if (!fgets(answer, sizeof answer, stdin)) answer[0] = 0;
   if (answer[0] == 'y' || answer[0] == 'Y') return BL_OK;
-  return bl_fail(&c->err, BL_CANCELLED, "not done: %s", question);
+  return bl_fail(&c->err, BL_USAGE, "not done: %s: the answer was no", question);
 }
 
 /* ---- objects ---- */
@@ -154,6 +156,13 @@ bl_status cli_json_print(cli *c, cli_json *j) {
 
 /* ---- outcomes ---- */
 
+/* The error that follows is of the report alone; nobody shall do the change again. */
+static void warn_committed(int64_t snapshot_id) {
+  char text[80];
+  snprintf(text, sizeof text, "the change is committed as snapshot %lld", (long long)snapshot_id);
+  cli_log(NULL, BL_LOG_WARNING, text);
+}
+
 bl_status cli_write_result(cli *c, const bl_write_result *r) {
   cli_json j = {0};
   cli_json_bool(&j, "committed", r->committed);
@@ -174,7 +183,9 @@ bl_status cli_write_result(cli *c, const bl_write_result *r) {
   cli_json_number(&j, "delete_files_added", r->delete_files_added);
   cli_json_number(&j, "delete_files_removed", r->delete_files_removed);
   if (r->committed) cli_json_number(&j, "attempts", r->attempts);
-  return cli_json_print(c, &j);
+  bl_status st = cli_json_print(c, &j);
+  if (st != BL_OK && r->committed && !c->nobody_reads) warn_committed(r->snapshot_id);
+  return st;
 }
 
 bl_status cli_metadata_result(cli *c, const char *address, const char *fmt, ...) {

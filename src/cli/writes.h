@@ -5,11 +5,11 @@
 #include "bergline/write.h"
 #include "cli.h"
 
-/* From the common options; BL_USAGE: --mode. */
+/* From the common options; BL_USAGE: --mode, empty ids. */
 bl_status cli_write_options(cli *c, bl_write_options *out);
 bl_status cli_table_options(cli *c, bl_table_options *out);
 
-/* Ask on the terminal, unless --yes or --dry-run; without a terminal --yes is needed (BL_USAGE). BL_CANCELLED: no. */
+/* Ask on the terminal, unless --yes or --dry-run; BL_USAGE: no, or nobody can be asked. */
 bl_status cli_confirm(cli *c, const char *fmt, ...) BL_PRINTF(2, 3);
 
 /* The outcome of a verb that makes snapshots, as the output's format asks. */

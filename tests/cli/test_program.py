@@ -56,6 +56,14 @@ class Program(unittest.TestCase):
         self.assertEqual(p.stderr.count(b'\n'), 1)
         self.assertTrue(p.stderr.startswith(b'bergline: error: '))
 
+    def test_no_folder_is_made_for_a_result(self):
+        for inside in ('', 'file/'):
+            with open(self.file('file'), 'w'):
+                pass
+            p = run('scan', BRANCHES, '-o', self.file(inside or 'nosuch/') + 'x.csv')
+            self.assertEqual((p.returncode, p.stderr.count(b'\n')), (4, 1))
+            self.assertEqual(os.listdir(self.folder.name), ['file'])
+
     def test_a_full_disk_is_an_io_error(self):
         with open('/dev/full', 'wb') as full:
             p = run('inspect', BRANCHES, 'refs', stdout=full)

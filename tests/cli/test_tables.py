@@ -8,7 +8,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-from table_case import TABLES, TableCase
+from table_case import PROGRAM, TABLES, TableCase
 
 
 class Tables(TableCase):
@@ -135,6 +135,26 @@ class Tables(TableCase):
         self.run_ok('delete', self.table, '--where', 'id = 1', '--ref', 'main', '--yes', '--wap-id', 'd')
         self.append(7)
         self.refuse(2, 'exist twice', 'cherry-pick', self.table, 'wap:d')
+
+    # ---- reports ----
+
+    def test_a_report_that_cannot_be_given_fails_before_the_commit(self):
+        self.create()
+        rows = self.rows_file({'id': 1})
+        self.refuse(2, 'text|json', 'append', self.table, rows, '--format', 'xml')
+        self.refuse(2, 'text|json', 'branch', self.table, 'create', 'x', '--format', 'csv')
+        self.refuse(4, 'cannot write', 'append', self.table, rows, '-o', self.path('nosuch/report.json'))
+        for option in ('--batch-id', '--wap-id'):
+            self.refuse(2, 'empty', 'append', self.table, rows, option, '')
+        self.assertEqual((self.rows(self.table), self.info()['branches']), ({}, 0))
+
+    def test_a_report_that_fails_after_the_commit_says_that_it_is_done(self):
+        self.create()
+        with open('/dev/full', 'wb') as full:
+            p = subprocess.run([PROGRAM, 'append', self.table, self.rows_file({'id': 1, 'v': 'x'})], stdout=full,
+                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=60)
+        self.assertEqual(p.returncode, 4)
+        self.assertIn('warning: the change is committed as snapshot %d' % self.info()['current_snapshot_id'], p.stderr)
 
     # ---- history ----
 
