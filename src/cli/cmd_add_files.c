@@ -1,4 +1,5 @@
 /* cmd_add_files.c: add-files TABLE FILE…. */
+#include <errno.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -31,10 +32,13 @@ static bool has_scheme(const char *path) {
   return colon && colon > path && (!slash || colon < slash);
 }
 
-/* Metadata holds whole paths. NULL: no memory. */
-static char *whole_path(const char *path) {
-  char *real = has_scheme(path) || path[0] == '/' ? NULL : realpath(path, NULL);
-  return real ? real : strdup(path);
+/* Metadata holds whole paths. */
+static bl_status whole_path(const char *path, char **out, bl_error *err) {
+  bool whole = has_scheme(path) || path[0] == '/';
+  *out = whole ? strdup(path) : realpath(path, NULL);
+  if (*out) return BL_OK;
+  if (errno == ENOENT || errno == ENOTDIR) return bl_fail(err, BL_NOT_FOUND, "cannot open: %s: %m", path);
+  return bl_fail(err, errno == ENOMEM ? BL_NOMEM : BL_IO, "cannot open: %s: %m", path);
 }
 
 static bl_status add_to(cli *c, bl_table *t, const bl_add_files_options *a, const bl_write_options *o) {
@@ -42,8 +46,7 @@ static bl_status add_to(cli *c, bl_table *t, const bl_add_files_options *a, cons
   bl_write_result r = {0};
   char **paths = calloc(n, sizeof *paths);
   bl_status st = paths ? BL_OK : bl_fail(&c->err, BL_NOMEM, "out of memory");
-  for (size_t i = 0; st == BL_OK && i < n; i++)
-    if (!(paths[i] = whole_path(c->args[i + 1]))) st = bl_fail(&c->err, BL_NOMEM, "out of memory");
+  for (size_t i = 0; st == BL_OK && i < n; i++) st = whole_path(c->args[i + 1], &paths[i], &c->err);
   if (st == BL_OK) st = bl_add_files(t, (const char *const *)paths, n, a, o, &r, &c->err);
   for (size_t i = 0; paths && i < n; i++) free(paths[i]);
   free(paths);

@@ -136,6 +136,17 @@ class Tables(TableCase):
         self.append(7)
         self.refuse(2, 'exist twice', 'cherry-pick', self.table, 'wap:d')
 
+    # ---- files ----
+
+    def test_files_that_are_not_there_are_told(self):
+        self.create()
+        self.append(1)
+        for name in ('none.parquet', self.path('none.parquet')):
+            self.refuse(8, 'No such file', 'add-files', self.table, name)
+            self.refuse(8, 'No such file', 'append', self.table, name)
+            self.refuse(8, 'No such file', 'sync', self.table, name, '--key', 'id', '--yes')
+        self.assertEqual(self.rows(self.table), {1: 0})
+
     # ---- reports ----
 
     def test_a_report_that_cannot_be_given_fails_before_the_commit(self):
