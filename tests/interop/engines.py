@@ -7,6 +7,8 @@ import multiprocessing
 import os
 import sys
 
+import pyarrow as pa
+
 import values
 from rows import Failure
 from shared import LINEAGE, Unreadable
@@ -54,9 +56,13 @@ class Spark:
         except Exception as e:
             raise Failure('%s: %s: %s' % (self.version, statement, first_line(e)))
 
-    def ask(self, query):
-        """The values of the first column."""
-        return [r[0] for r in self.session.sql(query).collect()]
+    def ask_all(self, queries):
+        """The ids that each query gives, asked in one."""
+        found = [[] for _ in queries]
+        union = ' UNION ALL '.join(q.replace('SELECT id', 'SELECT %d AS n, id' % n) for n, q in enumerate(queries))
+        for n, i in self.session.sql(union).collect():
+            found[n].append(i)
+        return found
 
     def read(self, metadata, fields, snapshot=None, lineage=True, vectors=True, ref=None):
         frame = self.session.read.format('iceberg').option('vectorization-enabled', str(vectors).lower())
@@ -73,6 +79,64 @@ class Spark:
 
     def stop(self):
         self.session.stop()
+
+
+class RowReader:
+    """Spark's reader that takes row by row, which is other code than its vectorised one."""
+
+    def __init__(self, spark):
+        self.spark, self.version = spark, spark.version.split(' with ')[0] + "'s row reader"
+
+    def read(self, metadata, fields, snapshot=None, lineage=True):
+        return self.spark.read(metadata, fields, snapshot, lineage, vectors=False)
+
+    def stop(self):
+        pass
+
+
+class Java:
+    """Iceberg's own generic reader, which knows types that Spark does not; it runs in Spark's JVM. Columns are of plain types."""
+
+    def __init__(self, spark):
+        self.jvm, self.version = spark.jvm, spark.version.split(' with ')[1] + "'s generic reader"
+        self.tables = self.jvm.org.apache.iceberg.hadoop.HadoopTables(spark.session._jsc.hadoopConfiguration())
+        u = self.jvm.org.apache.iceberg.util.DateTimeUtil
+        self.scalars = {
+            'time': lambda v: pa.scalar(u.microsFromTime(v), pa.time64('us')),
+            'timestamp_ns': lambda v: pa.scalar(u.nanosFromTimestamp(v), pa.timestamp('ns')),
+            'timestamptz_ns': lambda v: pa.scalar(u.nanosFromTimestamptz(v), pa.timestamp('ns', 'UTC')),
+            'timestamp': lambda v: pa.scalar(u.microsFromTimestamp(v), pa.timestamp('us')),
+            'timestamptz': lambda v: pa.scalar(u.microsFromTimestamptz(v), pa.timestamp('us', 'UTC')),
+            'uuid': lambda v: pa.scalar(v.toString()),
+            'fixed': pa.scalar,
+            'binary': lambda v: pa.scalar(bytes(v.array())),
+        }
+
+    def read(self, metadata, fields, snapshot=None, lineage=True):
+        try:
+            table = self.tables.load(os.path.dirname(os.path.dirname(metadata)))
+            columns = self.jvm.org.apache.iceberg.MetadataColumns.schemaWithRowLineage(table.schema())
+            scan = self.jvm.org.apache.iceberg.data.IcebergGenerics.read(table).project(columns)
+            records = (scan if snapshot is None else scan.useSnapshot(snapshot)).build().iterator()
+            found = []
+            while records.hasNext():
+                found.append(self.row(records.next(), fields))
+            return found
+        except Exception as e:
+            raise Unreadable(first_line(e))
+
+    def row(self, record, fields):
+        out = {f['name']: self.value(f['type'], record.get(i)) for i, f in enumerate(fields)}
+        out.update({name: record.get(len(fields) + i) for i, name in enumerate(LINEAGE)})
+        return out
+
+    def value(self, kind, v):
+        if v is None:
+            return None
+        return values.value(kind, self.scalars.get(kind.split('[')[0], pa.scalar)(v))
+
+    def stop(self):
+        pass
 
 
 class Duck:
@@ -93,8 +157,10 @@ class Duck:
         at = '' if snapshot is None else ', snapshot_from_id => %d' % snapshot
         return self.answer("select %s from iceberg_scan('%s'%s)" % (', '.join(names + more), metadata, at), fields, more)
 
-    def ask(self, query):
-        """The values of the first column."""
+    def ask_all(self, queries):
+        return [self.answer(q).column(0).to_pylist() for q in queries]
+
+    def table(self, query):
         return self.answer(query)
 
     def answer(self, *question):
@@ -135,7 +201,7 @@ def duck_process(pipe, extensions):
             return
         try:
             table = base.sql(query).to_arrow_table()
-            pipe.send((True, values.rows(table, *shape) if shape else table.column(0).to_pylist()))
+            pipe.send((True, values.rows(table, *shape) if shape else table))
         except Exception as e:
             pipe.send((False, first_line(e)))
 
@@ -200,6 +266,9 @@ def start(folder, jars):
 
     if jars:
         add('spark', lambda: Spark(folder, jars))
+        if 'spark' in found:
+            add('rows', lambda: RowReader(found['spark']))
+            add('java', lambda: Java(found['spark']))
     else:
         missing.append('spark: no jar of its Iceberg runtime')
     add('duckdb', Duck)

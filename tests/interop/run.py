@@ -18,7 +18,7 @@ from case import Program
 from rows import Failure
 from shared import LeftOut, Shared
 
-THEMES = ['mode', 'types', 'partitions', 'schema', 'refs', 'maintain', 'v2', 'catalog']
+THEMES = ['mode', 'types', 'partitions', 'schema', 'refs', 'maintain', 'v2', 'catalog', 'settings', 'size']
 
 
 class World:
@@ -26,7 +26,7 @@ class World:
 
     def __init__(self, program, root, folder, found):
         self.program, self.root, self.folder = program, root, folder
-        self.readers = {n: e for n, e in found.items() if n in ('spark', 'duckdb', 'pyiceberg')}
+        self.readers = found
         self.spark = found.get('spark')
         os.makedirs(os.path.join(folder, 'wh', 'db'))
         self.shared = []
@@ -60,7 +60,7 @@ def attempt(case, world):
     except Exception as e:
         text = ''.join(traceback.format_exception(type(e), e, e.__traceback__)[-6:]).strip()[:3000]
     said = [s for table in world.shared for s in table.said]
-    return '\n'.join(['    ' + s for s in said[-6:]] + [text])
+    return '\n'.join(['    ' + s[:600] for s in said[-6:]] + [text])
 
 
 def start(folder):

@@ -97,13 +97,15 @@ def reshaped(shape):
 # ---- the table
 
 class Shared:
-    def __init__(self, world, name, folder=None, spark_name=None, address=None, faults=None):
+    def __init__(self, world, name, folder=None, spark_name=None, address=None, faults=None,
+                 readers=('spark', 'duckdb', 'pyiceberg')):
         """faults: {engine: symptom}: what an engine is known to get wrong in this table; it must show by the end."""
         self.world, self.name = world, name
         self.folder = folder or os.path.join(world.folder, 'wh', 'db', name)
         self.spark_name = spark_name or 'w.db.' + name
         self.address = address or [self.folder]
         self.faults = dict(faults or {})
+        self.readers = {n: world.readers[n] for n in readers if n in world.readers}
         self.twin, self.events, self.said = [], [], []
         self.ids_to_come = False
         self.shown = set()  # engines whose faults have shown
@@ -255,7 +257,7 @@ class Shared:
         want = self.scan(*at)
         schema = None if snapshot is None else self.snapshots()[snapshot].get('schema-id')
         fields = self.fields(schema)
-        for name, engine in self.world.readers.items():
+        for name, engine in self.readers.items():
             if name == 'pyiceberg' and self.v3:
                 continue
             self.agree_with(name, engine, fields, want, snapshot)
@@ -281,8 +283,8 @@ class Shared:
     def finish(self):
         """The whole history: each snapshot by each engine, the log, the net change."""
         self.load()
-        for name in self.faults.keys() & self.world.readers.keys() - self.shown:
-            raise Failure('%s reads everything right, although known for: %s' % (self.world.readers[name].version, self.faults[name]))
+        for name in self.faults.keys() & self.readers.keys() - self.shown:
+            raise Failure('%s reads everything right, although known for: %s' % (self.readers[name].version, self.faults[name]))
         snapshots = self.snapshots()
         line, at = [], self.metadata.get('current-snapshot-id')
         while at in snapshots:
@@ -290,21 +292,11 @@ class Shared:
             at = snapshots[at].get('parent-snapshot-id')
         for snapshot in line[:-1]:
             self.agree(snapshot)
-        if self.world.spark:
-            self.agree_with('spark', RowReader(self.world.spark), self.fields(), self.scan(), None)
+        if 'spark' in self.readers:
+            self.agree_with('rows', self.world.readers['rows'], self.fields(), self.scan(), None)
         if line and at in (None, -1) and self.events is not None:
             same_rows(self.events, self.changes(None, line[-1]))
             same_rows(accept.difference([], self.twin), self.changes(None, line[-1], '--net'))
-
-
-class RowReader:
-    """Spark's reader that takes row by row, which is other code than its vectorised one."""
-
-    def __init__(self, spark):
-        self.spark, self.version = spark, spark.version + ' (row reader)'
-
-    def read(self, metadata, fields, snapshot, lineage):
-        return self.spark.read(metadata, fields, snapshot, lineage, vectors=False)
 
 
 def default(field):
