@@ -9,7 +9,8 @@ static bl_status alter(cli *c, const void *values) {
   if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
   if (st == BL_OK) st = bl_alter(t, c->args + 1, (size_t)c->n_args - 1, &w, &c->err);
   bl_table_free(t);
-  return st == BL_OK ? cli_metadata_result(c, c->args[0], "%s done", c->args[1]) : st;
+  return st == BL_OK ? cli_metadata_result(c, c->args[0], "%s %s", c->args[1], c->n_args > 2 ? c->args[2] : "done")
+                     : st;
 }
 
 static void list_changes(cli_page *p) {

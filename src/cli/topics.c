@@ -88,7 +88,9 @@ static void write_output(cli_page *p) {
       {"csv", "RFC 4180 with a header. Null is an empty field, the empty string is \"\"; nested values are JSON."},
       {"arrow", "The Arrow IPC stream, field ids in the metadata key PARQUET:field_id."},
       {"parquet", "One Parquet file with field ids."},
-      {"json", "Reports (inspect): one JSON document. Their default where standard output is no terminal."}};
+      {"json",
+       "Reports (inspect, what a command that writes has done): one JSON document. Their default where standard "
+       "output is no terminal."}};
   static const cli_item values[] = {
       {"int, long", "A JSON number."},
       {"float, double", "A JSON number, the shortest that reads back as the same value; \"NaN\", \"Infinity\", "
@@ -104,6 +106,19 @@ static void write_output(cli_page *p) {
       {"map", "An object where the keys are strings, entry order kept; else an array of {\"key\":…,\"value\":…}."},
       {"variant", "The JSON that it encodes, its decimals as numbers."},
       {"null", "null"}};
+  static const cli_item results[] = {
+      {"committed", "Was a snapshot made? Not in a dry run, nor where nothing was to be changed."},
+      {"already_applied",
+       "true where the branch holds the batch (--batch-id), or all events (apply): nothing is done."},
+      {"snapshot_id, sequence_number", "Of the new snapshot."},
+      {"first_row_id, rows_assigned",
+       "What the commit took from the table's counter of row ids. Rows that keep their id "
+       "count too; what was taken for them is no row's."},
+      {"rows_inserted, rows_updated, rows_deleted, rows_unchanged",
+       "Rows by what happened to them; unchanged: those that the table has as the input has them."},
+      {"data_files_added, data_files_removed, delete_files_added, delete_files_removed", "Files."},
+      {"attempts", "More than one where others committed meanwhile."},
+      {"done, metadata_location", "Commands that change metadata alone: what was done, and the file that has it."}};
   cli_page_text(p,
                 "Data goes to standard output, or with -o to a file, which appears when it is complete; its ending "
                 "chooses the format unless --format does. Everything else goes to standard error: warnings are "
@@ -114,6 +129,8 @@ static void write_output(cli_page *p) {
   cli_page_text(p, "\nColumns come in schema order, then the metadata columns; with --columns in the order asked for. "
                    "Values in JSON:");
   ITEMS(p, values);
+  cli_page_text(p, "\nResults of commands that write:");
+  ITEMS(p, results);
 }
 
 /* ---- exit status, environment, files ---- */
