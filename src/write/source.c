@@ -63,7 +63,8 @@ struct bl_source {
   uint8_t *states, *initial; /* of rows, now and at first */
   uint32_t *slots;           /* row + 1 */
   size_t mask;
-  uint8_t *seen; /* eight bits a slot: those of keys are set, so that most other keys are told apart by one look */
+  uint8_t *seen;   /* eight bits a slot: those of keys are set, so that most other keys are told apart by one look */
+  bool short_keys; /* by the number itself, not by its hash */
 };
 
 /* ---- keys ---- */
@@ -526,17 +527,48 @@ static bool later_stays(const bl_source *s, int64_t a, int64_t b) {
   return bl_value_cmp(&y, &x) >= 0;
 }
 
-/* Its bit: other bits of the hash than the slot's and the group's. */
-static size_t seen_byte(const bl_source *s, bl_hash128 h) {
-  return (size_t)(h.hi >> 3) & s->mask;
+/* One whole number is looked up without a hash of its bytes: true where the key is one. */
+static bool short_key(const bl_key_reader *k, int64_t i, uint64_t *out) {
+  const bl_view *v = k->columns[0].path[k->columns[0].n - 1];
+  if (k->n != 1) return false;
+  switch (v->kind) {
+  case BL_D_INT32:
+  case BL_D_DATE32: *out = (uint64_t)bl_view_i32(v, i); break;
+  case BL_D_INT64:
+  case BL_D_TIME_US:
+  case BL_D_TIMESTAMP_US:
+  case BL_D_TIMESTAMP_NS: *out = (uint64_t)bl_view_i64(v, i); break;
+  default: return false;
+  }
+  *out = (*out ^ k->seed) * 0x9E3779B97F4A7C15u;
+  *out ^= *out >> 32;
+  return true;
 }
 
-static uint8_t seen_bit(bl_hash128 h) {
-  return (uint8_t)(1 << (h.hi & 7));
+static uint8_t *seen_byte(const bl_source *s, uint64_t h) {
+  return &s->seen[(size_t)(h >> 3) & s->mask];
+}
+
+static uint8_t seen_bit(uint64_t h) {
+  return (uint8_t)(1 << (h & 7));
+}
+
+static void note_seen(bl_source *s, const bl_key_reader *k, int64_t row) {
+  uint64_t h = s->hashes[row].hi; /* other bits than the slot's and the group's */
+  s->short_keys = short_key(k, row, &h);
+  *seen_byte(s, h) |= seen_bit(h);
+}
+
+bool bl_source_may_hold(const bl_source *s, const bl_key_reader *k, int64_t i) {
+  uint64_t h;
+  if (s->n == 0) return false;
+  for (size_t c = 0; c < k->n; c++)
+    for (size_t d = 0; d < k->columns[c].n; d++)
+      if (bl_view_null(k->columns[c].path[d], i)) return false;
+  return !s->short_keys || !short_key(k, i, &h) || (*seen_byte(s, h) & seen_bit(h));
 }
 
 static bl_status index_row(bl_source *s, int64_t row, bl_error *err) {
-  s->seen[seen_byte(s, s->hashes[row])] |= seen_bit(s->hashes[row]);
   size_t at = (size_t)s->hashes[row].lo & s->mask;
   for (; s->slots[at]; at = (at + 1) & s->mask) {
     int64_t other = s->slots[at] - 1;
@@ -559,6 +591,7 @@ static bl_status hash_rows(bl_source *s, bl_error *err) {
     bool null;
     st = bl_key_reader_hash(&k, i, &s->hashes[i], &null, err);
     s->initial[i] = bl_view_bool(deletes, i) ? BL_ROW_DELETE : BL_ROW_PUT;
+    note_seen(s, &k, i);
     if (st == BL_OK) st = index_row(s, i, err);
   }
   bl_key_reader_dispose(&k);
@@ -657,7 +690,7 @@ void bl_source_meet(bl_source *s, int64_t row) {
 int64_t bl_source_find(const bl_source *s, bl_hash128 key, bool *other) {
   uint32_t group = group_of(key);
   *other = group < s->from_group || group >= s->to_group;
-  if (*other || s->n == 0 || !(s->seen[seen_byte(s, key)] & seen_bit(key))) return -1;
+  if (*other || s->n == 0 || (!s->short_keys && !(*seen_byte(s, key.hi) & seen_bit(key.hi)))) return -1;
   for (size_t at = (size_t)key.lo & s->mask; s->slots[at]; at = (at + 1) & s->mask)
     if (bl_hash128_eq(s->hashes[s->slots[at] - 1], key)) return s->slots[at] - 1;
   return -1;

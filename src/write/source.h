@@ -81,6 +81,8 @@ typedef struct bl_key_reader {
 bl_status bl_key_reader_init(bl_key_reader *k, const bl_source *s, const bl_view *root, const bl_type *type,
                              bl_error *err) BL_CHECKED;
 void bl_key_reader_dispose(bl_key_reader *k);
+/* false: no row of the pass in hand has the key. Much faster than the hash, where it can tell. */
+bool bl_source_may_hold(const bl_source *s, const bl_key_reader *k, int64_t i);
 /* *null: a part of the key is null (then there is no hash). */
 bl_status bl_key_reader_hash(bl_key_reader *k, int64_t i, bl_hash128 *out, bool *null, bl_error *err) BL_CHECKED;
 

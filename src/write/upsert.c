@@ -49,6 +49,8 @@ static bl_status probe(void *user, const struct ArrowArray *batch, uint8_t *mark
   for (int64_t i = 0; i < batch->length; i++) {
     bl_hash128 h = {0, 0};
     bool null;
+    mark[i] = 0;
+    if (!u->rules->delete_missing && !bl_source_may_hold(u->source, &k, i)) continue;
     BL_GO(bl_key_reader_hash(&k, i, &h, &null, err));
     mark[i] = mark_of(u, h, null);
   }
