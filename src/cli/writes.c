@@ -197,7 +197,8 @@ bl_status cli_metadata_result(cli *c, const char *address, const char *fmt, ...)
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
   cli_json_text(&j, "done", c->common.dry_run ? "nothing (dry run)" : text);
-  if (!c->common.dry_run) {
+  if (c->common.dry_run) cli_json_text(&j, "planned", text);
+  else {
     bl_status st = cli_open_table(c, address, &t);
     if (st != BL_OK) {
       free(j.p);

@@ -213,7 +213,7 @@ bl_status bl_alter_type(bl_alter_context *c, bl_error *err) {
   bl_str text = bl_arena_str(c->a, (bl_str){(const char *)was.p, was.n});
   bl_buf_free(&was);
   if (!allowed)
-    return bl_fail(err, BL_USAGE, "cannot make %s a %s: a %s is not widened to it", c->words[0], c->words[1],
+    return bl_fail(err, BL_USAGE, "cannot make %s a %s: %s is not widened to it", c->words[0], c->words[1],
                    text.p ? text.p : "?");
   BL_TRY(check_partitions(c, f, &to, err));
   BL_TRY(widen_default(c, at.holder, "initial-default", f, f->initial_default, &to, err));

@@ -149,6 +149,14 @@ class Tables(TableCase):
 
     # ---- reports ----
 
+    def test_a_dry_run_of_metadata_tells_what_it_would_do(self):
+        self.create()
+        self.append(1)
+        for words, planned in ((['alter', self.table, 'add', 'q', 'int'], 'add q'),
+                               (['branch', self.table, 'create', 'b'], 'branch b created'),
+                               (['set', self.table, 'a=b'], '1 property set')):
+            self.assertEqual(self.result(*words, '--dry-run'), {'done': 'nothing (dry run)', 'planned': planned})
+
     def test_a_report_that_cannot_be_given_fails_before_the_commit(self):
         self.create()
         rows = self.rows_file({'id': 1})
