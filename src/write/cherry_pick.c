@@ -4,7 +4,7 @@
  * 2. Else its added files are added again, and their rows get new ids (a warning says so). Only appends and dynamic
  *    overwrites are taken: of anything else rows would exist without the deletes that belong to them.
  * 3. A snapshot is picked once: one that is in the branch's history, by its own id, as source-snapshot-id or by its
- *    WAP id, has been applied already. */
+ *    WAP or batch id (published, or moved to), has been applied already. Every attempt looks. */
 #include <stdio.h>
 
 #include "table/manifests.h"
@@ -35,18 +35,23 @@ static bl_status find(picking *p, const char *text, bl_error *err) {
   return p->pick ? BL_OK : bl_fail(err, BL_NOT_FOUND, "the table has no snapshot yet");
 }
 
+static bool is_value(const bl_snapshot *s, const char *key, bl_str value) {
+  bl_str v = bl_pairs_get(&s->summary, key);
+  return value.p && v.p && bl_str_eq(v, value);
+}
+
 /* 3. */
-static bool is_applied(const picking *p) {
+bool bl_pick_is_applied(const bl_metadata *md, bl_str ref, const bl_snapshot *pick) {
   char id[32];
-  bl_str wap = bl_pairs_get(&p->pick->summary, "wap.id");
-  const bl_snapshot *s = p->head;
-  snprintf(id, sizeof id, "%lld", (long long)p->pick->id);
-  for (size_t steps = 0; s && steps < p->t->metadata->n_snapshots; steps++) {
-    bl_str source = bl_pairs_get(&s->summary, "source-snapshot-id");
-    bl_str published = bl_pairs_get(&s->summary, "published-wap-id");
-    if (s->id == p->pick->id || (source.p && bl_str_is(source, id))) return true;
-    if (wap.p && published.p && bl_str_eq(wap, published)) return true;
-    s = bl_metadata_parent(p->t->metadata, s);
+  bl_str wap = bl_pairs_get(&pick->summary, "wap.id"), batch = bl_pairs_get(&pick->summary, "bergline.batch-id");
+  const bl_ref *r = bl_metadata_ref(md, ref);
+  const bl_snapshot *s = r ? bl_metadata_snapshot(md, r->snapshot_id) : NULL;
+  snprintf(id, sizeof id, "%lld", (long long)pick->id);
+  for (size_t steps = 0; s && steps < md->n_snapshots; steps++) {
+    if (s->id == pick->id || is_value(s, "source-snapshot-id", bl_str_of(id))) return true;
+    if (is_value(s, "published-wap-id", wap) || is_value(s, "wap.id", wap)) return true;
+    if (is_value(s, "bergline.batch-id", batch)) return true;
+    s = bl_metadata_parent(md, s);
   }
   return false;
 }
@@ -116,9 +121,11 @@ static bl_status refuse(const picking *p, bl_error *err) {
 
 static bl_status note_source(picking *p, bl_error *err) {
   char id[32];
-  bl_str wap = bl_pairs_get(&p->pick->summary, "wap.id");
+  bl_str wap = bl_pairs_get(&p->pick->summary, "wap.id"), batch = bl_pairs_get(&p->pick->summary, "bergline.batch-id");
   snprintf(id, sizeof id, "%lld", (long long)p->pick->id);
+  p->staged->picked = p->pick->id;
   BL_TRY(bl_staged_note(p->staged, "source-snapshot-id", bl_str_of(id), err));
+  if (batch.p && !p->o->batch_id) BL_TRY(bl_staged_note(p->staged, "bergline.batch-id", batch, err));
   return wap.p ? bl_staged_note(p->staged, "published-wap-id", wap, err) : BL_OK;
 }
 
@@ -158,7 +165,7 @@ bl_status bl_cherry_pick(bl_table *t, const char *snapshot, const bl_write_optio
   *r = (bl_write_result){0};
   p.ref = p.o->ref ? bl_str_of(p.o->ref) : BL_STR("main");
   BL_TRY(find(&p, snapshot, err));
-  if (is_applied(&p)) {
+  if (bl_pick_is_applied(t->metadata, p.ref, p.pick)) {
     r->already_applied = true;
     return BL_OK;
   }

@@ -300,9 +300,27 @@ static bl_status try_once(bl_attempt *at, const bl_write_options *o, bool *movin
 
 static bool is_already_applied(const bl_committing *c, const bl_attempt *at, const bl_write_options *o,
                                bl_write_result *r) {
-  const bl_snapshot *s = bl_batch_find(at->base, c->ref, o->batch_id);
-  if (s) r->already_applied = true;
-  return s != NULL;
+  const bl_metadata *md = at->base->metadata;
+  const bl_snapshot *pick = c->s->picked == BL_NONE ? NULL : bl_metadata_snapshot(md, c->s->picked);
+  if (bl_batch_find(at->base, c->ref, o->batch_id)) r->already_applied = true;
+  if (pick && bl_pick_is_applied(md, c->ref, pick)) r->already_applied = true;
+  return r->already_applied;
+}
+
+/* The files of a snapshot that has expired may be gone. */
+static bl_status check_picked(const bl_committing *c, const bl_attempt *at, bl_error *err) {
+  if (c->s->picked == BL_NONE || bl_metadata_snapshot(at->base->metadata, c->s->picked)) return BL_OK;
+  return bl_fail(err, BL_CONFLICT, "conflict: %s: snapshot %lld, which is picked, has expired meanwhile",
+                 at->base->name, (long long)c->s->picked);
+}
+
+/* 3. The newest metadata holds what the last attempt was told to have lost. */
+static bool is_done(bl_committing *c, const bl_attempt *at, bl_write_result *r) {
+  if (c->attempt < 2 || !bl_metadata_snapshot(at->base->metadata, c->snapshot_id)) return false;
+  bl_warn(c->ctx, "the commit was reported as lost, but it is in place already: %s", at->base->name);
+  *r = c->tried;
+  bl_committing_clean(c, at->base, false);
+  return true;
 }
 
 /* One attempt and what follows from its outcome; *again: it lost a race. */
@@ -311,16 +329,22 @@ static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_r
   bool moving = false;
   *again = false;
   c->attempt++;
-  bl_committing_unuse_all(c);
   BL_TRY(bl_attempt_new(c, &at, err));
+  if (is_done(c, at, r)) {
+    bl_attempt_free(at);
+    return BL_OK;
+  }
+  bl_committing_unuse_all(c);
   if (is_already_applied(c, at, o, r)) {
     bl_committing_clean(c, at->base, true);
     bl_attempt_free(at);
     return BL_OK;
   }
-  bl_status st = try_once(at, o, &moving, err);
+  bl_status st = check_picked(c, at, err);
+  if (st == BL_OK) st = try_once(at, o, &moving, err);
+  fill_result(at, &c->tried);
   if (st == BL_OK) {
-    fill_result(at, r);
+    *r = c->tried;
     bl_committing_clean(c, at->base, false);
   }
   *again = st == BL_CONFLICT && moving;

@@ -29,5 +29,7 @@ bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, con
 
 /* The snapshot of a branch, or of its ancestors, that holds this batch; NULL: none does. */
 const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id);
+/* Does the branch hold the change of a snapshot already: itself, picked, or by its WAP or batch id? */
+bool bl_pick_is_applied(const bl_metadata *md, bl_str ref, const bl_snapshot *pick);
 
 #endif

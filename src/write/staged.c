@@ -9,7 +9,7 @@ bl_status bl_staged_new(bl_ctx *ctx, bl_staged **out, bl_error *err) {
   if (!s) return bl_nomem(err);
   s->ctx = ctx;
   s->operation = BL_STR("append");
-  s->base_snapshot_id = BL_NONE;
+  s->base_snapshot_id = s->picked = BL_NONE;
   bl_status st = bl_arena_new(ctx, &s->arena, err);
   if (st == BL_OK) st = bl_map_new(ctx, &s->vector_of, err);
   if (st != BL_OK) {

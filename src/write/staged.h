@@ -36,10 +36,12 @@ typedef struct bl_staged {
                                        serializable; NULL = all */
   const bl_schema *conflict_schema; /* what the filter is bound to */
   bool reads_rows;                  /* false: an append, conflicts with nothing */
+  bool new_paths;                   /* no added file may be one that another has added meanwhile */
   bool replaces_partitions;         /* dynamic overwrite: partitions of the added files */
   bl_isolation isolation;
   bool even_if_empty; /* commit a snapshot though nothing changes */
   bl_pairs summary;   /* additional */
+  int64_t picked;     /* the snapshot whose change is made again (cherry-pick); BL_NONE: none */
   bl_str *files;
   size_t n_files, cap_files; /* paths written for it: removed when it is given up */
   bool synced;               /* they last already: another process saw to it */

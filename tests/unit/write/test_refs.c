@@ -299,6 +299,148 @@ static void test_refs__moves_refuse_what_only_a_snapshot_could_keep(void **state
   world_end(&w);
 }
 
+static void stage_wap(world *w, const char *name, int64_t rows, const char *wap, const char *batch) {
+  bl_error err = BL_ERROR_INIT;
+  stage *s = world_stage(w);
+  stage_add(s, name, rows);
+  test_ok(world_try(w, s, &(bl_write_options){.wap_id = wap, .batch_id = batch}, &err), &err);
+}
+
+static int64_t newest(const world *w) {
+  return w->t->metadata->snapshots[w->t->metadata->n_snapshots - 1].id;
+}
+
+static bl_status pick_id(world *w, int64_t id, bl_error *err) {
+  char text[32];
+  snprintf(text, sizeof text, "%lld", (long long)id);
+  w->result = (bl_write_result){0};
+  return bl_cherry_pick(w->t, text, NULL, &w->result, err);
+}
+
+static void test_refs__a_wap_id_that_was_moved_to_is_published(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  stage_wap(&w, "b", 5, "w1", NULL);
+  int64_t first = newest(&w);
+  stage_wap(&w, "b2", 5, "w1", NULL);
+  int64_t second = newest(&w);
+  test_ok(pick_id(&w, first, &err), &err);
+  world_reopen(&w);
+  assert_int_equal(world_head(&w)->id, first);
+  test_ok(pick_id(&w, second, &err), &err);
+  assert_true(w.result.already_applied);
+  world_reopen(&w);
+  assert_int_equal(world_head(&w)->id, first);
+  world_end(&w);
+}
+
+static void test_refs__a_batch_that_was_picked_is_not_written_again(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  stage_wap(&w, "b", 5, "w1", "day-7");
+  world_append(&w, "c", 1);
+  pick(&w, "wap:w1");
+  assert_string_equal(world_summary(&w, "bergline.batch-id"), "day-7");
+  stage *s = world_stage(&w);
+  stage_add(s, "b2", 5);
+  test_ok(world_try(&w, s, &(bl_write_options){.batch_id = "day-7"}, &err), &err);
+  assert_true(w.result.already_applied);
+  assert_int_equal(w.t->metadata->n_snapshots, 4);
+  world_end(&w);
+}
+
+/* Another who does something once, just before a commit takes the lock. */
+typedef struct rival {
+  world *w;
+  int64_t id;
+  bool done;
+  void (*act)(struct rival *r);
+} rival;
+
+static bl_status before_lock(void *user, long call, const char *operation, const char *path, bl_error *err) {
+  rival *r = user;
+  (void)call, (void)path, (void)err;
+  if (r->done || strcmp(operation, "lock") != 0) return BL_OK;
+  r->done = true;
+  r->act(r);
+  return BL_OK;
+}
+
+static bl_table *open_anew(world *w) {
+  bl_error err = BL_ERROR_INIT;
+  bl_table *t;
+  test_ok(bl_table_open(w->ctx, w->table, &w->options, &t, &err), &err);
+  return t;
+}
+
+static void pick_too(rival *r) {
+  bl_error err = BL_ERROR_INIT;
+  bl_write_result result;
+  bl_table *t = open_anew(r->w);
+  test_ok(bl_cherry_pick(t, "wap:w1", NULL, &result, &err), &err);
+  assert_true(result.committed);
+  bl_table_free(t);
+}
+
+static bl_status forget(void *user, bl_edit *e, bl_error *err) {
+  const rival *r = user;
+  bl_json *list = bl_edit_list(e, "snapshots");
+  for (bl_json *v = list->first; v; v = v->next) {
+    int64_t id;
+    if (bl_json_get_i64(v, "snapshot-id", &id, err) != BL_OK || id != r->id) continue;
+    bl_json_remove_child(list, v);
+    break;
+  }
+  return BL_OK;
+}
+
+static void expire(rival *r) {
+  bl_error err = BL_ERROR_INIT;
+  bl_table *t = open_anew(r->w);
+  test_ok(bl_commit_metadata(t, forget, r, NULL, &err), &err);
+  bl_table_free(t);
+}
+
+static bl_status race(world *w, void (*act)(rival *r), bl_error *err) {
+  world_begin(w, 3);
+  world_append(w, "a", 10);
+  stage_wap(w, "b", 5, "w1", NULL);
+  rival r = {.w = w, .id = newest(w), .act = act};
+  world_append(w, "c", 1);
+  w->io.hook = before_lock;
+  w->io.user = &r;
+  bl_status st = bl_cherry_pick(w->t, "wap:w1", NULL, &w->result, err);
+  w->io.hook = NULL;
+  world_reopen(w);
+  return st;
+}
+
+static void test_refs__two_who_pick_one_snapshot_publish_it_once(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  test_ok(race(&w, pick_too, &err), &err);
+  assert_true(w.result.already_applied);
+  assert_false(w.result.committed);
+  world_shows(&w, "D@16 +b:5 id=16 raw=- seq=4\nD@15 +c:1 id=15 raw=- seq=3\nD@0 +a:10 id=0 raw=- seq=1");
+  world_end(&w);
+}
+
+static void test_refs__a_snapshot_that_expires_meanwhile_is_not_picked(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  refuse(BL_CONFLICT, race(&w, expire, &err), &err, "expired meanwhile");
+  world_shows(&w, "D@15 +c:1 id=15 raw=- seq=3\nD@0 +a:10 id=0 raw=- seq=1");
+  world_end(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refs__branches_have_heads_of_their_own),
@@ -313,6 +455,10 @@ int main(void) {
       cmocka_unit_test(test_refs__dynamic_overwrites_are_picked_while_their_partitions_are_the_same),
       cmocka_unit_test(test_refs__staged_snapshots_are_published_once),
       cmocka_unit_test(test_refs__moves_refuse_what_only_a_snapshot_could_keep),
+      cmocka_unit_test(test_refs__a_wap_id_that_was_moved_to_is_published),
+      cmocka_unit_test(test_refs__a_batch_that_was_picked_is_not_written_again),
+      cmocka_unit_test(test_refs__two_who_pick_one_snapshot_publish_it_once),
+      cmocka_unit_test(test_refs__a_snapshot_that_expires_meanwhile_is_not_picked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
