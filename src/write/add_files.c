@@ -204,6 +204,7 @@ static bl_status stage(adding *x, bool *copies, bl_error *err) {
   bool trusts = false;
   s->operation = BL_STR("append");
   if (ref) s->base_snapshot_id = ref->snapshot_id;
+  s->new_paths = !x->a->duplicates_ok;
   for (size_t i = 0; i < x->n; i++) {
     bool stores = stores_lineage(&x->files[i]);
     *copies |= stores && x->a->lineage == BL_LINEAGE_IGNORE;

@@ -1,6 +1,6 @@
 /* conflict.c: may a change still be made, after what others committed since it was staged?
  *
- * 1. An append that read nothing conflicts with nothing.
+ * 1. An append that read nothing conflicts with nothing, but where it adds files that others wrote: those come once.
  * 2. A data file that the change removes, or deletes rows of, must still be live.
  * 3. Deletes that were added meanwhile must not be lost: where they touch a file that the change removes, it conflicts.
  * 4. Deletes of rows in one file are united, but a row that one of the two wrote anew (an update) must not be deleted
@@ -23,6 +23,7 @@ typedef struct checking {
   bl_arena *arena;         /* of the snapshot in hand */
   const bl_snapshot *snap; /* what was committed meanwhile: one after the other */
   bl_map *removed;         /* path keys */
+  bl_map *added;           /* the same, where they must be new; else empty */
   bl_map *vectors;         /* path key -> place in s->vectors */
   bl_posset **seen;        /* for each vector: those of its rows that others deleted by now */
   bl_typed_specs specs;
@@ -68,6 +69,8 @@ static bool is_in_replaced_partition(const checking *c, const bl_data_file *f) {
 /* 5. */
 static bl_status check_added_data(const checking *c, const bl_manifest_entry *e, bl_error *err) {
   bool replace = bl_str_is(bl_snapshot_operation(c->snap), "replace");
+  if (bl_map_get(c->added, bl_path_key(e->file.path)))
+    return conflict(c, &e->file, err, "it was added, as the change would");
   if (!c->s->reads_rows || c->s->isolation != BL_SERIALIZABLE || replace) return BL_OK;
   if (c->s->replaces_partitions && is_in_replaced_partition(c, &e->file))
     return conflict(c, &e->file, err, "it was added to a partition that the change replaces");
@@ -234,6 +237,9 @@ static bl_status checking_init(checking *c, bl_attempt *at, bl_error *err) {
   *c = (checking){.at = at, .s = s, .md = at->base->metadata};
   BL_TRY(bl_map_new(at->c->ctx, &c->removed, err));
   BL_TRY(bl_map_new(at->c->ctx, &c->vectors, err));
+  BL_TRY(bl_map_new(at->c->ctx, &c->added, err));
+  for (size_t i = 0; s->new_paths && i < s->n_data; i++)
+    if (!bl_map_put(c->added, bl_path_key(s->data[i].path), i, NULL)) return bl_nomem(err);
   for (size_t i = 0; i < s->n_removed; i++)
     if (!bl_map_put(c->removed, bl_path_key(s->removed[i]->file.path), i, NULL)) return bl_nomem(err);
   for (size_t i = 0; i < s->n_vectors; i++)
@@ -252,6 +258,7 @@ static void checking_dispose(checking *c) {
   if (c->has_reading) bl_reading_dispose(&c->reading);
   bl_map_free(c->removed);
   bl_map_free(c->vectors);
+  bl_map_free(c->added);
 }
 
 bl_status bl_attempt_validate(bl_attempt *at, bl_error *err) {
@@ -259,7 +266,8 @@ bl_status bl_attempt_validate(bl_attempt *at, bl_error *err) {
   bl_chain chain = {0};
   checking c = {0};
   int64_t head = at->parent ? at->parent->id : BL_NONE;
-  if (head == s->base_snapshot_id || (!s->reads_rows && !s->n_removed && !s->n_vectors)) return BL_OK; /* 1. */
+  bool rests = s->reads_rows || s->n_removed || s->n_vectors || s->new_paths;
+  if (head == s->base_snapshot_id || !rests) return BL_OK; /* 1. */
   bl_status st = find_chain(at, &chain, err);
   if (st == BL_OK) st = checking_init(&c, at, err);
   if (st == BL_OK) st = check_chain(&c, &chain, err);

@@ -127,6 +127,32 @@ static void test_add_files__takes_no_file_twice(void **state) {
   rows_world_end(&w);
 }
 
+static void test_add_files__takes_no_file_that_another_adds_meanwhile(void **state) {
+  (void)state;
+  rows_world w;
+  bl_error err = BL_ERROR_INIT;
+  bl_table *stale;
+  rows_world_begin(&w, &(bl_create_options){.schema = "k long, p long"});
+  char *path = write_file(&w, "a.parquet", kp, NULL, 2, plain_rows, 3);
+  char *other = write_file(&w, "b.parquet", kp, NULL, 2, plain_rows, 3);
+  const char *paths[] = {path}, *others[] = {other};
+  test_ok(bl_table_open(w.ctx, w.table, NULL, &stale, &err), &err);
+  test_ok(add(&w, path, NULL), &w.err);
+  test_status(BL_CONFLICT, bl_add_files(stale, paths, 1, NULL, NULL, &w.result, &err), &err);
+  test_says(&err, "a.parquet: it was added, as the change would");
+  err = (bl_error)BL_ERROR_INIT;
+  test_ok(bl_add_files(stale, others, 1, NULL, NULL, &w.result, &err), &err);
+  test_rows got;
+  rows_world_reopen(&w);
+  rows_world_read(&w, NULL, &got);
+  assert_int_equal(got.n, 6);
+  test_rows_free(&got);
+  bl_table_free(stale);
+  free(path);
+  free(other);
+  rows_world_end(&w);
+}
+
 static void test_add_files__refuses_what_does_not_fit(void **state) {
   (void)state;
   rows_world w;
@@ -270,6 +296,7 @@ int main(void) {
       cmocka_unit_test(test_add_files__takes_a_file_by_names_and_keeps_the_mapping),
       cmocka_unit_test(test_add_files__takes_a_file_by_its_field_ids),
       cmocka_unit_test(test_add_files__takes_no_file_twice),
+      cmocka_unit_test(test_add_files__takes_no_file_that_another_adds_meanwhile),
       cmocka_unit_test(test_add_files__refuses_what_does_not_fit),
       cmocka_unit_test(test_add_files__tells_the_partition_by_statistics),
       cmocka_unit_test(test_add_files__refuses_stored_row_ids_unless_told_what_to_do),
