@@ -33,7 +33,7 @@ static bl_status find_in_struct(bl_json *type, int32_t id, bl_field_place *out) 
   bl_json *fields = (bl_json *)bl_json_get(type, "fields");
   for (bl_json *f = fields ? fields->first : NULL; f; f = f->next) {
     if (is_id(f, "id", id)) {
-      *out = (bl_field_place){f, "type", "required", fields};
+      *out = (bl_field_place){f, "type", "required", fields, false};
       return BL_OK;
     }
     if (find_by_id((bl_json *)bl_json_get(f, "type"), id, out) == BL_OK) return BL_OK;
@@ -44,7 +44,7 @@ static bl_status find_in_struct(bl_json *type, int32_t id, bl_field_place *out) 
 static bl_status find_in(bl_json *type, const char *id_key, const char *key, const char *required, int32_t id,
                          bl_field_place *out) {
   if (is_id(type, id_key, id)) {
-    *out = (bl_field_place){type, key, required, NULL};
+    *out = (bl_field_place){type, key, required, NULL, false};
     return BL_OK;
   }
   return find_by_id((bl_json *)bl_json_get(type, key), id, out);
@@ -54,14 +54,20 @@ static bl_status find_by_id(bl_json *type, int32_t id, bl_field_place *out) {
   if (!type || type->kind != BL_J_OBJECT) return BL_NOT_FOUND;
   if (bl_json_get(type, "fields")) return find_in_struct(type, id, out);
   if (bl_json_get(type, "element-id")) return find_in(type, "element-id", "element", "element-required", id, out);
-  if (find_in(type, "key-id", "key", NULL, id, out) == BL_OK) return BL_OK;
+  if (find_in(type, "key-id", "key", NULL, id, out) == BL_OK) {
+    out->in_key = true;
+    return BL_OK;
+  }
   return find_in(type, "value-id", "value", "value-required", id, out);
 }
 
 bl_status bl_alter_find(bl_alter_context *c, const char *name, const bl_field **f, bl_field_place *out, bl_error *err) {
   *f = bl_schema_find_name(c->schema, bl_str_of(name));
   if (!*f) return bl_fail(err, BL_USAGE, "there is no column %s", name);
-  if (find_by_id(c->doc, (*f)->id, out) == BL_OK) return BL_OK;
+  if (find_by_id(c->doc, (*f)->id, out) == BL_OK) {
+    if (!out->in_key) return BL_OK;
+    return bl_fail(err, BL_USAGE, "cannot change %s: the keys of a map stay as they are", name);
+  }
   return bl_fail(err, BL_DAMAGED, "the schema's document has no field %d", (int)(*f)->id);
 }
 
@@ -135,7 +141,6 @@ static bl_status alter_optional(bl_alter_context *c, bl_error *err) {
   const bl_field *f;
   bl_field_place at;
   BL_TRY(bl_alter_find(c, c->words[0], &f, &at, err));
-  if (!at.required_key) return bl_fail(err, BL_USAGE, "the keys of a map are required: %s", c->words[0]);
   for (size_t i = 0; i < c->schema->n_identifier_ids; i++)
     if (c->schema->identifier_ids[i] == f->id)
       return bl_fail(err, BL_USAGE, "%s is an identifier field: it stays required", c->words[0]);

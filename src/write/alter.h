@@ -22,6 +22,7 @@ typedef struct bl_field_place {
   bl_json *holder;                     /* the object with the members below */
   const char *type_key, *required_key; /* required_key NULL: a map's key */
   bl_json *siblings;                   /* the "fields" array; NULL: no struct's field */
+  bool in_key;                         /* it is, or is inside, the key of a map */
 } bl_field_place;
 
 bl_status bl_alter_find(bl_alter_context *c, const char *name, const bl_field **f, bl_field_place *out,

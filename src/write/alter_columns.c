@@ -11,15 +11,25 @@ static bool has_name(const bl_type *parent, bl_str name) {
   return false;
 }
 
-/* Top-level columns and partition fields share their names' space, but for the identity of a column. */
+/* Top-level columns and partition fields share their names' space, but for the identity of a column. Of older specs
+ * only fields count whose source is still there: Iceberg's other implementations read no table where one has the name
+ * of another column. */
+static bool takes_name(const bl_alter_context *c, const bl_partition_spec *spec, const bl_partition_field *f,
+                       bl_str name) {
+  bool there = spec->id == c->md->default_spec_id;
+  for (size_t i = 0; i < f->n_source_ids; i++) there = there || bl_schema_find(c->schema, f->source_ids[i]);
+  return there && bl_str_eq(f->name, name);
+}
+
 static bl_status check_name(const bl_alter_context *c, const bl_type *parent, bl_str name, bl_error *err) {
-  const bl_partition_spec *spec = bl_metadata_spec(c->md, c->md->default_spec_id);
   if (name.n == 0 || !bl_utf8_valid(name.p, name.n))
     return bl_fail(err, BL_USAGE, "wrong name of a column: it is empty or no UTF-8");
   if (has_name(parent, name)) return bl_fail(err, BL_USAGE, "there is a column %.*s already", BL_STR_ARG(name));
-  for (size_t i = 0; parent == &c->schema->root && spec && i < spec->n_fields; i++)
-    if (bl_str_eq(spec->fields[i].name, name))
-      return bl_fail(err, BL_USAGE, "wrong name of a column: %.*s is a partition field's", BL_STR_ARG(name));
+  for (size_t k = 0; parent == &c->schema->root && k < c->md->n_specs; k++)
+    for (size_t i = 0; i < c->md->specs[k].n_fields; i++)
+      if (takes_name(c, &c->md->specs[k], &c->md->specs[k].fields[i], name))
+        return bl_fail(err, BL_USAGE, "wrong name of a column: %.*s is a partition field's (spec %d)", BL_STR_ARG(name),
+                       (int)c->md->specs[k].id);
   return BL_OK;
 }
 

@@ -32,6 +32,16 @@ static bl_status current_spec(bl_alter_context *c, bl_partition_spec *out, bl_er
   return BL_OK;
 }
 
+/* A field that was there before has its old name, which may be another column's by now. */
+static bl_status check_name(const bl_alter_context *c, const bl_partition_field *f, bl_error *err) {
+  const bl_type *root = &c->schema->root;
+  for (size_t i = 0; i < root->n_fields; i++)
+    if (bl_str_eq(root->fields[i].name, f->name) && root->fields[i].id != f->source_ids[0])
+      return bl_fail(err, BL_USAGE, "the name %.*s is a column's: give the field another one (as NAME)",
+                     BL_STR_ARG(f->name));
+  return BL_OK;
+}
+
 static bl_status add_field(bl_alter_context *c, bl_partition_spec *spec, int32_t *last_id, bl_error *err) {
   bl_partition_spec one;
   BL_TRY(bl_partition_text(c->a, bl_str_of(c->words[1]), c->schema, &one, err));
@@ -40,7 +50,9 @@ static bl_status add_field(bl_alter_context *c, bl_partition_spec *spec, int32_t
   for (size_t i = 0; i < spec->n_fields; i++)
     if (same_field(&spec->fields[i], f))
       return bl_fail(err, BL_USAGE, "the table is partitioned so already: %.*s", BL_STR_ARG(spec->fields[i].name));
+  if (*last_id == INT32_MAX) return bl_fail(err, BL_USAGE, "the table has no partition field id left");
   give_id(c->md, f, strstr(c->words[1], " as ") != NULL, last_id);
+  BL_TRY(check_name(c, f, err));
   for (size_t i = 0; i < spec->n_fields; i++)
     if (bl_str_eq(spec->fields[i].name, f->name))
       return bl_fail(err, BL_USAGE, "there is a partition field %.*s already: give it another name (as NAME)",

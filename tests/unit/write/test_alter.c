@@ -272,6 +272,35 @@ static void test_alter__partition_fields_keep_their_ids(void **state) {
   end(&x);
 }
 
+/* Others read no table where a partition field has the name of another column. */
+static void test_alter__names_of_older_partition_fields_stay_theirs(void **state) {
+  (void)state;
+  altering x;
+  begin(&x, &(bl_create_options){.schema = "a int, ts timestamp, b int", .partition = "day(ts) as d, a"});
+  alter_ok(&x, "partition drop d");
+  alter_ok(&x, "partition drop a");
+  refuses(&x, "add d int", "partition field");
+  refuses(&x, "rename b d", "partition field");
+  alter_ok(&x, "drop a");
+  alter_ok(&x, "add a int");
+  columns(&x, "2 ts timestamp, 3 b int, 4 a int");
+  end(&x);
+}
+
+static void test_alter__the_keys_of_maps_stay(void **state) {
+  (void)state;
+  altering x;
+  begin_with(&x, "m map<struct<a: int, b: int>, struct<c: int>>, n map<int, int>");
+  refuses(&x, "type n.key long", "the keys of a map");
+  refuses(&x, "add m.key.x int", "the keys of a map");
+  refuses(&x, "drop m.key.a", "the keys of a map");
+  refuses(&x, "rename m.key.a z", "the keys of a map");
+  refuses(&x, "optional m.key", "the keys of a map");
+  alter_ok(&x, "add m.value.x int");
+  alter_ok(&x, "type n.value long");
+  end(&x);
+}
+
 static void test_alter__orders_are_numbered_from_one(void **state) {
   (void)state;
   altering x;
@@ -336,6 +365,8 @@ int main(void) {
       cmocka_unit_test(test_alter__identifiers_are_required_columns),
       cmocka_unit_test(test_alter__defaults_and_docs_change),
       cmocka_unit_test(test_alter__partition_fields_keep_their_ids),
+      cmocka_unit_test(test_alter__names_of_older_partition_fields_stay_theirs),
+      cmocka_unit_test(test_alter__the_keys_of_maps_stay),
       cmocka_unit_test(test_alter__orders_are_numbered_from_one),
       cmocka_unit_test(test_alter__names_that_refer_to_a_column_follow_it),
       cmocka_unit_test(test_alter__wrong_changes_are_named),
