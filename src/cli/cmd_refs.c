@@ -42,6 +42,10 @@ static bl_status fill(cli *c, const ref_values *v, bl_ref_options *o) {
   if (st == BL_OK && v->snapshot_age)
     st = cli_duration(c, "--max-snapshot-age", v->snapshot_age, &o->max_snapshot_age_ms);
   if (st == BL_OK && v->ref_age) st = cli_duration(c, "--max-ref-age", v->ref_age, &o->max_ref_age_ms);
+  bool none = (v->keep && !o->min_snapshots_to_keep) || (v->snapshot_age && !o->max_snapshot_age_ms) ||
+              (v->ref_age && !o->max_ref_age_ms);
+  if (st == BL_OK && none)
+    return bl_fail(&c->err, BL_USAGE, "wrong retention of %s: numbers above 0 are expected", c->args[2]);
   return st;
 }
 

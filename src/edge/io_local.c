@@ -278,9 +278,17 @@ static bl_status sync_folder(local_output *o, bl_error *err) {
   return system_error(err, o->flags & BL_OUT_EXCLUSIVE ? BL_UNKNOWN : BL_IO, "cannot sync the folder", o->folder, code);
 }
 
+/* Over a network a link may be made and reported as failed: its file tells (link(2)). */
+static bool is_linked(const local_output *o) {
+  struct stat mine, named;
+  return stat(o->temporary, &mine) == 0 && stat(o->target, &named) == 0 && mine.st_ino == named.st_ino &&
+         mine.st_dev == named.st_dev;
+}
+
 static bl_status publish_exclusive(local_output *o, bl_error *err) {
   if (link(o->temporary, o->target) == 0) return BL_OK;
   int code = errno;
+  if (is_linked(o)) return BL_OK;
   if (code != EEXIST && renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->target, RENAME_NOREPLACE) == 0) {
     forget_temporary(o); /* a file system without hard links */
     return BL_OK;

@@ -5,6 +5,7 @@
 #include "table/catalog.h"
 #include "table/io.h"
 #include "table/manifests.h"
+#include "write/create.h"
 #include "write/properties.h"
 
 /* ---- register ---- */
@@ -31,14 +32,16 @@ bl_status bl_catalog_register(bl_ctx *ctx, const bl_table_options *o, const char
   bl_catalog *c = NULL;
   bl_arena *a = NULL;
   bl_table_name t;
+  bl_str file;
   bl_status st;
   BL_GO(bl_catalog_open(ctx, o, false, &c, err));
   if (!c->commit)
     BL_GO(bl_fail(err, BL_UNSUPPORTED, "cannot register a table: catalog %s does not support it", c->name));
   BL_GO(bl_arena_new(ctx, &a, err));
   BL_GO(bl_table_name_parse(a, name, &t, err));
-  BL_GO(check_metadata(ctx, o, metadata_file, err));
-  st = c->commit(c, &t, NULL, metadata_file, err);
+  BL_GO(bl_absolute_path(a, metadata_file, &file, err)); /* others read it from other folders */
+  BL_GO(check_metadata(ctx, o, file.p, err));
+  st = c->commit(c, &t, NULL, file.p, err);
 done:
   bl_catalog_free(c);
   bl_arena_free(a);

@@ -176,8 +176,7 @@ bl_status bl_new_document(bl_arena *a, const bl_create_options *o, const char *l
 
 /* ---- in a folder ---- */
 
-/* The folder as the metadata will have it: absolute, without a slash at the end. */
-static bl_status location_of_folder(bl_arena *a, const char *folder, bl_str *out, bl_error *err) {
+bl_status bl_absolute_path(bl_arena *a, const char *folder, bl_str *out, bl_error *err) {
   char here[4096];
   size_t n = strlen(folder);
   while (n > 1 && folder[n - 1] == '/') n--;
@@ -202,7 +201,7 @@ static bl_status create_in_folder(bl_arena *a, const bl_drivers *d, const char *
   bl_status st;
   bl_buf_init(&bytes, ctx, BL_BUF_MAX);
   BL_GO(bl_io_with_maps(ctx, d->io, to, &io, err));
-  BL_GO(location_of_folder(a, folder, &location, err));
+  BL_GO(bl_absolute_path(a, folder, &location, err));
   BL_GO(bl_new_document(a, o, location.p, &doc, err));
   BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, err));
   if (!o->dry_run) st = bl_folder_publish(ctx, io, location.p, 1, bytes.p, bytes.n, gzip, &path, err);
@@ -272,7 +271,7 @@ static bl_status create_by_pointer(const new_table *n, bl_error *err) {
   bl_str location;
   bl_status st;
   BL_GO(bl_io_with_maps(bl_arena_ctx(n->a), n->d->io, n->to, &io, err));
-  BL_GO(location_of_folder(n->a, n->folder, &location, err));
+  BL_GO(bl_absolute_path(n->a, n->folder, &location, err));
   BL_GO(bl_new_document(n->a, n->o, location.p, &doc, err));
   st = write_and_commit(n, io, location, doc, err);
 done:

@@ -9,4 +9,7 @@
 bl_status bl_new_document(bl_arena *a, const bl_create_options *o, const char *location, bl_json **out,
                           bl_error *err) BL_CHECKED;
 
+/* A path or URI as metadata and catalogs hold it: absolute, without a slash at the end. BL_IO: no working folder. */
+bl_status bl_absolute_path(bl_arena *a, const char *path, bl_str *out, bl_error *err) BL_CHECKED;
+
 #endif

@@ -17,6 +17,8 @@ bl_status bl_pointer_check(const bl_table *t, bl_error *err) {
                    t->name);
   if (t->form == BL_FORM_CATALOG && !t->catalog->commit)
     return bl_fail(err, BL_UNSUPPORTED, "cannot write: %s: catalog %s is read-only", t->name, t->catalog->name);
+  if (t->version == INT64_MAX)
+    return bl_fail(err, BL_DAMAGED, "cannot write: %s: its version is as large as it can be", t->metadata_path);
   if (!t->io->open_output || !t->io->remove)
     return bl_fail(err, BL_UNSUPPORTED, "cannot write: %s: %s is read-only", t->name, t->io->name);
   return BL_OK;

@@ -11,11 +11,15 @@
 
 /* ---- paths ---- */
 
-bl_str bl_relocated(bl_relocating *r, bl_str path) {
+static bl_str relocated_in(const bl_relocating *r, bl_arena *a, bl_str path) {
   char *p = bl_path_map_apply(r->ctx, &r->map, 1, path.p);
-  bl_str out = p ? bl_arena_str(r->arena, bl_str_of(p)) : BL_STR_NONE;
+  bl_str out = p ? bl_arena_str(a, bl_str_of(p)) : BL_STR_NONE;
   bl_free(r->ctx, p);
   return out;
+}
+
+bl_str bl_relocated(bl_relocating *r, bl_str path) {
+  return relocated_in(r, r->arena, path);
 }
 
 static bl_str folder_of(bl_str path) {
@@ -53,11 +57,11 @@ static const bl_moved *moved_of(const bl_relocating *r, bl_str path) {
   return at ? &r->moved[*at] : NULL;
 }
 
-/* ---- entries ---- */
+/* ---- entries ---- What is made for them lives in the arena of their manifest. */
 
 /* The file_path bounds of a position delete file. */
-static bl_status set_bounds(bl_relocating *r, bl_data_file *f, const bl_moved *m, bl_error *err) {
-  bl_column_metrics *copy = bl_arena_alloc(r->arena, f->n_metrics, sizeof *copy);
+static bl_status set_bounds(bl_arena *a, bl_data_file *f, const bl_moved *m, bl_error *err) {
+  bl_column_metrics *copy = bl_arena_alloc(a, f->n_metrics, sizeof *copy);
   if (!copy) return bl_nomem(err);
   if (f->n_metrics) memcpy(copy, f->metrics, f->n_metrics * sizeof *copy);
   for (size_t i = 0; i < f->n_metrics; i++)
@@ -66,7 +70,7 @@ static bl_status set_bounds(bl_relocating *r, bl_data_file *f, const bl_moved *m
   return BL_OK;
 }
 
-static bl_status move_delete_file(bl_relocating *r, bl_manifest_entry *e, bl_error *err) {
+static bl_status move_delete_file(bl_relocating *r, bl_arena *a, bl_manifest_entry *e, bl_error *err) {
   bl_data_file *f = &e->file;
   bool puffin = f->format == BL_FORMAT_PUFFIN;
   if (!moved_of(r, f->path))
@@ -77,7 +81,7 @@ static bl_status move_delete_file(bl_relocating *r, bl_manifest_entry *e, bl_err
   f->n_split_offsets = 0;
   if (!puffin) {
     f->format = BL_FORMAT_PARQUET;
-    return set_bounds(r, f, m, err);
+    return set_bounds(a, f, m, err);
   }
   for (size_t i = 0; i < m->n_blobs; i++) {
     if (m->blobs[i].offset != f->content_offset) continue;
@@ -90,12 +94,13 @@ static bl_status move_delete_file(bl_relocating *r, bl_manifest_entry *e, bl_err
 }
 
 /* What a deleted entry names may be gone: only its path changes. */
-static bl_status move_entry(bl_relocating *r, const bl_manifest_file *m, bl_manifest_entry *e, bl_error *err) {
+static bl_status move_entry(bl_relocating *r, bl_arena *a, const bl_manifest_file *m, bl_manifest_entry *e,
+                            bl_error *err) {
   bool names_files = e->file.content == BL_FILE_POSITION_DELETES;
-  if (names_files && e->status != BL_DELETED) BL_TRY(move_delete_file(r, e, err));
-  else e->file.path = bl_relocated(r, e->file.path);
+  if (names_files && e->status != BL_DELETED) BL_TRY(move_delete_file(r, a, e, err));
+  else e->file.path = relocated_in(r, a, e->file.path);
   if (e->file.referenced_data_file.p) {
-    e->file.referenced_data_file = bl_relocated(r, e->file.referenced_data_file);
+    e->file.referenced_data_file = relocated_in(r, a, e->file.referenced_data_file);
     if (!e->file.referenced_data_file.p) return bl_nomem(err);
   }
   if (e->status == BL_ADDED) { /* as they were: inherited */
@@ -135,7 +140,7 @@ static bl_status move_manifest(bl_relocating *r, const bl_manifest_file *m, bl_e
   const bl_manifest_entry **refs = bl_arena_alloc(a, n, sizeof *refs);
   if (!refs) BL_GO(bl_nomem(err));
   for (size_t i = 0; i < n; i++) {
-    BL_GO(move_entry(r, m, &es[i], err));
+    BL_GO(move_entry(r, a, m, &es[i], err));
     refs[i] = &es[i];
   }
   st = write_manifest(r, m, refs, n, err);
@@ -160,16 +165,22 @@ done:
 }
 
 static bl_status move_snapshot(bl_relocating *r, const bl_snapshot *s, bl_str *then, bl_error *err) {
+  bl_arena *a = NULL;
   bl_manifest_file *ms;
   size_t n;
-  BL_TRY(bl_table_manifests(r->t, s, r->arena, &ms, &n, err));
+  bl_status st;
+  BL_GO(bl_arena_new(r->ctx, &a, err));
+  BL_GO(bl_table_manifests(r->t, s, a, &ms, &n, err));
   for (size_t i = 0; i < n; i++) {
-    if (!moved_of(r, ms[i].path)) BL_TRY(move_manifest(r, &ms[i], err));
+    if (!moved_of(r, ms[i].path)) BL_GO(move_manifest(r, &ms[i], err));
     const bl_moved *m = moved_of(r, ms[i].path);
     ms[i].path = m->path;
     ms[i].length = m->size;
   }
-  return write_list(r, s, ms, n, then, err);
+  st = write_list(r, s, ms, n, then, err);
+done:
+  bl_arena_free(a);
+  return st;
 }
 
 /* ---- the document ---- */
@@ -256,8 +267,10 @@ static bl_status run(bl_relocating *r, bl_edit *e, bl_error *err) {
 static bl_status edit(void *user, bl_edit *e, bl_error *err) {
   relocation *x = user;
   bl_relocating r = {.ctx = x->ctx, .arena = e->a, .t = e->table, .map = {e->base->location, x->to}};
-  remove_written(x, e->table); /* of an attempt that lost its race */
-  if (x->dry_run || bl_str_eq(e->base->location, x->to)) return BL_OK;
+  bool there = bl_str_eq(e->base->location, x->to);
+  if (there) forget_written(x); /* an attempt that was reported as lost may have been made: they may be the table's */
+  remove_written(x, e->table);  /* of an attempt that lost its race */
+  if (x->dry_run || there) return BL_OK;
   r.uuid = bl_new_uuid(x->ctx);
   bl_status st = run(&r, e, err);
   keep_written(x, &r);

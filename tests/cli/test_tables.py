@@ -90,6 +90,7 @@ class Tables(TableCase):
     def test_branches_and_tags(self):
         self.create()
         self.append(1, 2)
+        self.refuse(2, 'above 0', 'branch', self.table, 'create', 'audit', '--keep', '0')
         self.run_ok('branch', self.table, 'create', 'audit', '--keep', '5', '--max-snapshot-age', '7d')
         self.append(3, more=('--ref', 'audit'))
         self.append(4)
@@ -232,7 +233,10 @@ class Tables(TableCase):
         self.run_ok('catalog', 'rename', 'db.t', 'db.u', *where)
         location = self.info('db.u', *where)['metadata_location']
         self.run_ok('catalog', 'drop', 'db.u', '--yes', *where)
-        self.run_ok('catalog', 'register', 'db.v', location, *where)
+        self.run_ok('catalog', 'register', 'db.v', os.path.relpath(location), *where)
+        registered = self.info('db.v', *where)['metadata_location']
+        self.assertTrue(os.path.isabs(registered))
+        self.assertEqual(os.path.realpath(registered), os.path.realpath(location))
         self.assertEqual(self.rows('db.v', *where), {1: 0})
         self.refuse(2, '--catalog', 'append', self.path('wh/db/t'), self.rows_file({'id': 2}))
         self.refuse(2, '--yes', 'catalog', 'drop', 'db.v', '--purge', *where)

@@ -165,6 +165,42 @@ static bl_status line_goes_dead(void *user, long call, const char *operation, co
   return d->dead && strcmp(operation, "list") != 0 ? bl_fail(err, BL_IO, "%s: no answer", path) : BL_OK;
 }
 
+static void test_attempts__a_commit_that_is_reported_as_lost_but_done_is_done(void **state) {
+  (void)state;
+  world w;
+  world_begin(&w, 3);
+  stage *s = world_stage(&w);
+  stage_add(s, "a", 10);
+  w.io.lie = BL_CONFLICT;
+  w.io.lie_about = "v2.metadata.json";
+  world_commit(&w, s);
+  w.io.lie = BL_OK;
+  assert_int_equal(w.result.snapshot_id, world_head(&w)->id);
+  assert_int_equal(w.result.rows_assigned, 10);
+  assert_int_equal(w.result.data_files_added, 1);
+  assert_int_equal(w.t->metadata->n_snapshots, 1);
+  world_shows(&w, "D@0 +a:10 id=0 raw=- seq=1");
+  assert_int_equal(world_count_files(&w, "metadata", "snap-"), 1);
+  world_append(&w, "b", 1);
+  world_end(&w);
+}
+
+static void test_attempts__a_relocation_that_is_reported_as_lost_keeps_its_files(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  w.io.lie = BL_CONFLICT;
+  w.io.lie_about = "v3.metadata.json";
+  test_ok(bl_relocate(w.t, "/elsewhere/t", NULL, &err), &err);
+  w.io.lie = BL_OK;
+  world_reopen(&w);
+  assert_string_equal(w.t->metadata->location.p, "/elsewhere/t");
+  world_shows(&w, "D@0 +a:10 id=0 raw=- seq=1");
+  world_end(&w);
+}
+
 static void test_attempts__nothing_is_removed_where_nobody_knows(void **state) {
   (void)state;
   world w;
@@ -278,6 +314,8 @@ int main(void) {
       cmocka_unit_test(test_attempts__use_their_vectors_again_where_nothing_changed_for_them),
       cmocka_unit_test(test_attempts__rewritten_manifests_are_written_once),
       cmocka_unit_test(test_attempts__a_commit_that_is_reported_as_failed_but_done_is_done),
+      cmocka_unit_test(test_attempts__a_commit_that_is_reported_as_lost_but_done_is_done),
+      cmocka_unit_test(test_attempts__a_relocation_that_is_reported_as_lost_keeps_its_files),
       cmocka_unit_test(test_attempts__nothing_is_removed_where_nobody_knows),
       cmocka_unit_test(test_attempts__a_clear_failure_leaves_no_files),
       cmocka_unit_test(test_attempts__do_not_write_to_a_table_that_took_the_name),
