@@ -50,6 +50,9 @@ typedef struct verb {
 } verb;
 extern const verb verbs[];
 extern const size_t n_verbs;
+/* What reads the table, and changes nothing. */
+extern const verb reads[];
+extern const size_t n_reads;
 
 void ground_begin(ground *g, bool sqlite);
 void ground_restore(const ground *g);

@@ -74,6 +74,41 @@ static void test_errors__are_told_and_change_nothing(void **state) {
   ground_end(&g);
 }
 
+/* ---- reading ---- */
+
+static bl_status run_read(const ground *g, const verb *v, const fault_plan *plan, long *calls, bl_error *err) {
+  bl_error own = BL_ERROR_INIT;
+  bl_ctx *ctx = test_ctx();
+  place p;
+  test_ok(place_open(&p, g, ctx, &own), &own);
+  fault_sys_begin(plan);
+  bl_status st = v->run(&p, err);
+  *calls = fault_sys_end();
+  place_close(&p);
+  test_ctx_free(ctx);
+  return st;
+}
+
+static void test_errors__are_told_by_readers(void **state) {
+  ground g;
+  ground_begin(&g, *(bool *)*state);
+  for (size_t i = 0; i < n_reads; i++) {
+    bl_error err = BL_ERROR_INIT;
+    long all, none;
+    test_ok(run_read(&g, &reads[i], &(fault_plan){0}, &all, &err), &err);
+    for (int onwards = 0; onwards < 2; onwards++)
+      for (long n = 1 + (long)(i % 3); n <= all; n = next_number(n, all, 60)) {
+        bl_error why = BL_ERROR_INIT;
+        bl_status st = run_read(&g, &reads[i], &(fault_plan){.at = n, .code = EIO, .onwards = onwards}, &none, &why);
+        if (st != BL_OK && ((st != BL_IO && !(g.sqlite && st == BL_DAMAGED)) || !*why.message))
+          fail_msg("%s, call %ld %s: status %d (%s)", reads[i].name, n, fault_sys_what(), st, why.message);
+        if (st == BL_OK && onwards && !g.sqlite) /* SQLite looks once more when all is done */
+          fail_msg("%s, from call %ld %s on: done", reads[i].name, n, fault_sys_what());
+      }
+  }
+  ground_end(&g);
+}
+
 int main(void) {
   static bool folder = false, sqlite = true;
   const struct CMUnitTest tests[] = {
@@ -81,6 +116,8 @@ int main(void) {
        &folder},
       {"test_errors__are_told_and_change_nothing (catalog)", test_errors__are_told_and_change_nothing, NULL, NULL,
        &sqlite},
+      {"test_errors__are_told_by_readers (folder)", test_errors__are_told_by_readers, NULL, NULL, &folder},
+      {"test_errors__are_told_by_readers (catalog)", test_errors__are_told_by_readers, NULL, NULL, &sqlite},
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
