@@ -248,7 +248,7 @@ bl_status bl_add_files(bl_table *t, const char *const *paths, size_t n, const bl
   adding x = {.t = t, .a = a ? a : &no_choice, .o = o ? o : &no_options, .n = n};
   bl_status st;
   BL_GO(bl_pointer_check(t, err));
-  r->already_applied = bl_batch_find(t, ref_of(x.o), x.o->batch_id) != NULL;
+  r->already_applied = bl_batch_find(t, ref_of(x.o), x.o->batch_id, x.o->wap_id) != NULL;
   if (r->already_applied) goto done;
   BL_GO(bl_arena_new(t->ctx, &x.arena, err));
   x.paths = bl_arena_calloc(x.arena, n, sizeof *x.paths);

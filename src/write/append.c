@@ -91,7 +91,7 @@ bl_status bl_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_o
   if (!r) r = &unused;
   *r = (bl_write_result){0};
   bl_status st = bl_pointer_check(t, err);
-  r->already_applied = st == BL_OK && bl_batch_find(t, ref_of(o), o->batch_id);
+  r->already_applied = st == BL_OK && bl_batch_find(t, ref_of(o), o->batch_id, o->wap_id);
   if (st == BL_OK && !r->already_applied)
     st = bl_conform(t->ctx, bl_metadata_current_schema(t->metadata), rows, &in.stream, err);
   if (st == BL_OK && !r->already_applied) st = append(t, &in, o, r, err);

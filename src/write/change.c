@@ -69,7 +69,7 @@ static void name_operation(bl_staged *s) {
 }
 
 bool bl_change_is_applied(const bl_table *t, const bl_write_options *o) {
-  return o && o->batch_id && bl_batch_find(t, o->ref ? bl_str_of(o->ref) : BL_STR("main"), o->batch_id);
+  return o && o->batch_id && bl_batch_find(t, o->ref ? bl_str_of(o->ref) : BL_STR("main"), o->batch_id, o->wap_id);
 }
 
 static void take_counts(const bl_write_result *counts, bl_write_result *r) {

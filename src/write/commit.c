@@ -43,14 +43,22 @@ static bool retries_wait(retries *r) {
 
 /* ---- batches ---- */
 
-const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id) {
+static bool has_value(const bl_snapshot *s, const char *key, const char *value) {
+  bl_str v = bl_pairs_get(&s->summary, key);
+  return v.p && bl_str_is(v, value);
+}
+
+const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id, const char *wap_id) {
   const bl_metadata *md = t->metadata;
   const bl_ref *r = bl_metadata_ref(md, ref);
   const bl_snapshot *s = batch_id && r ? bl_metadata_snapshot(md, r->snapshot_id) : NULL;
   for (size_t steps = 0; s && steps < md->n_snapshots; steps++) {
-    bl_str id = bl_pairs_get(&s->summary, "bergline.batch-id");
-    if (id.p && bl_str_is(id, batch_id)) return s;
+    if (has_value(s, "bergline.batch-id", batch_id)) return s;
     s = bl_metadata_parent(md, s);
+  }
+  for (size_t i = 0; batch_id && wap_id && i < md->n_snapshots; i++) {
+    s = &md->snapshots[i];
+    if (has_value(s, "wap.id", wap_id) && has_value(s, "bergline.batch-id", batch_id)) return s;
   }
   return NULL;
 }
@@ -302,7 +310,7 @@ static bool is_already_applied(const bl_committing *c, const bl_attempt *at, con
                                bl_write_result *r) {
   const bl_metadata *md = at->base->metadata;
   const bl_snapshot *pick = c->s->picked == BL_NONE ? NULL : bl_metadata_snapshot(md, c->s->picked);
-  if (bl_batch_find(at->base, c->ref, o->batch_id)) r->already_applied = true;
+  if (bl_batch_find(at->base, c->ref, o->batch_id, o->wap_id)) r->already_applied = true;
   if (pick && bl_pick_is_applied(md, c->ref, pick)) r->already_applied = true;
   return r->already_applied;
 }

@@ -27,8 +27,9 @@ typedef bl_status (*bl_metadata_edit)(void *user, bl_edit *e, bl_error *err);
 bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, const bl_write_options *o,
                              bl_error *err) BL_CHECKED;
 
-/* The snapshot of a branch, or of its ancestors, that holds this batch; NULL: none does. */
-const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id);
+/* The snapshot of a branch, or of its ancestors, that holds this batch, or one that is staged under the WAP id (NULL:
+ * none is asked for) and holds it; NULL: none does. */
+const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id, const char *wap_id);
 /* Does the branch hold the change of a snapshot already: itself, picked, or by its WAP or batch id? */
 bool bl_pick_is_applied(const bl_metadata *md, bl_str ref, const bl_snapshot *pick);
 

@@ -355,6 +355,21 @@ static void test_refs__a_batch_that_was_picked_is_not_written_again(void **state
   world_end(&w);
 }
 
+static void test_refs__a_batch_is_staged_once(void **state) {
+  (void)state;
+  world w;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  stage_wap(&w, "b", 5, "w1", "day-7");
+  assert_true(w.result.committed);
+  stage_wap(&w, "b2", 5, "w1", "day-7");
+  assert_true(w.result.already_applied);
+  stage_wap(&w, "c", 5, "w2", "day-7");
+  assert_true(w.result.committed);
+  assert_int_equal(w.t->metadata->n_snapshots, 3);
+  world_end(&w);
+}
+
 /* Another who does something once, just before a commit takes the lock. */
 typedef struct rival {
   world *w;
@@ -457,6 +472,7 @@ int main(void) {
       cmocka_unit_test(test_refs__moves_refuse_what_only_a_snapshot_could_keep),
       cmocka_unit_test(test_refs__a_wap_id_that_was_moved_to_is_published),
       cmocka_unit_test(test_refs__a_batch_that_was_picked_is_not_written_again),
+      cmocka_unit_test(test_refs__a_batch_is_staged_once),
       cmocka_unit_test(test_refs__two_who_pick_one_snapshot_publish_it_once),
       cmocka_unit_test(test_refs__a_snapshot_that_expires_meanwhile_is_not_picked),
   };
