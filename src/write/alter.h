@@ -43,8 +43,7 @@ bl_status bl_alter_partition(bl_alter_context *c, bl_error *err) BL_CHECKED;
 bl_status bl_alter_sort(bl_alter_context *c, bl_error *err) BL_CHECKED;
 
 /* Name mapping and per-column properties follow a column. */
-bl_status bl_alter_mapping_add(bl_alter_context *c, const char *parent, bl_str name, int32_t id,
-                               bl_error *err) BL_CHECKED;
+bl_status bl_alter_mapping_add(bl_alter_context *c, const char *parent, const bl_field *f, bl_error *err) BL_CHECKED;
 bl_status bl_alter_mapping_rename(bl_alter_context *c, int32_t id, bl_str to, bl_error *err) BL_CHECKED;
 bl_status bl_alter_properties(bl_alter_context *c, bl_str from, bl_str to /* p NULL: dropped */,
                               bl_error *err) BL_CHECKED;

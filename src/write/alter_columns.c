@@ -103,7 +103,7 @@ bl_status bl_alter_add(bl_alter_context *c, bl_error *err) {
   if (!bl_json_push(fields, doc)) return bl_nomem(err);
   if (x.where) BL_TRY(bl_alter_place(c, fields, doc, x.where, x.other, err));
   bl_str above = parent_name(c);
-  return above.p ? bl_alter_mapping_add(c, above.p, x.field.name, x.field.id, err) : bl_nomem(err);
+  return above.p ? bl_alter_mapping_add(c, above.p, &x.field, err) : bl_nomem(err);
 }
 
 /* ---- drop ---- */

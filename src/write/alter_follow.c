@@ -2,6 +2,7 @@
  * schema.name-mapping.default), by which files without field ids are read, and properties that name the column. */
 #include "format/metadata_json.h"
 #include "write/alter.h"
+#include "write/foreign_file.h"
 
 static const char mapping_key[] = "schema.name-mapping.default";
 
@@ -59,20 +60,17 @@ static bl_json *fields_of(bl_alter_context *c, bl_json *mapping, const char *par
   return bl_json_set(c->a, m, "fields", fields) ? fields : NULL;
 }
 
-bl_status bl_alter_mapping_add(bl_alter_context *c, const char *parent, bl_str name, int32_t id, bl_error *err) {
+bl_status bl_alter_mapping_add(bl_alter_context *c, const char *parent, const bl_field *f, bl_error *err) {
   bl_json *mapping;
   BL_TRY(read_mapping(c, &mapping, err));
   bl_json *fields = mapping ? fields_of(c, mapping, parent) : NULL;
   if (!fields || fields->kind != BL_J_ARRAY) return BL_OK;
   for (const bl_json *m = fields->first; m; m = m->next) { /* a name means one field: the one that had it before */
     const bl_json *names = bl_json_get(m, "names");
-    if (names && names->kind == BL_J_ARRAY && has_text(names, name)) return BL_OK;
+    if (names && names->kind == BL_J_ARRAY && has_text(names, f->name)) return BL_OK;
   }
-  bl_json *m = bl_json_new(c->a, BL_J_OBJECT), *names = bl_json_new(c->a, BL_J_ARRAY);
-  bool ok = m && names && bl_json_push(names, bl_json_new_str(c->a, name)) &&
-            bl_json_set(c->a, m, "field-id", bl_json_new_i64(c->a, id)) && bl_json_set(c->a, m, "names", names) &&
-            bl_json_push(fields, m);
-  return ok ? write_mapping(c, mapping, err) : bl_nomem(err);
+  bl_json *m = bl_name_mapping_of(c->a, f);
+  return m && bl_json_push(fields, m) ? write_mapping(c, mapping, err) : bl_nomem(err);
 }
 
 bl_status bl_alter_mapping_rename(bl_alter_context *c, int32_t id, bl_str to, bl_error *err) {

@@ -3,7 +3,7 @@
 
 static bl_json *fields_of(bl_arena *a, const bl_type *t);
 
-static bl_json *field_of(bl_arena *a, const bl_field *f) {
+bl_json *bl_name_mapping_of(bl_arena *a, const bl_field *f) {
   bl_json *v = bl_json_new(a, BL_J_OBJECT), *names = bl_json_new(a, BL_J_ARRAY);
   bool ok = v && names && bl_json_set(a, v, "field-id", bl_json_new_i64(a, f->id)) &&
             bl_json_push(names, bl_json_new_str(a, f->name)) && bl_json_set(a, v, "names", names);
@@ -14,7 +14,7 @@ static bl_json *field_of(bl_arena *a, const bl_field *f) {
 static bl_json *fields_of(bl_arena *a, const bl_type *t) {
   bl_json *v = bl_json_new(a, BL_J_ARRAY);
   for (size_t i = 0; v && i < t->n_fields; i++)
-    if (!bl_json_push(v, field_of(a, &t->fields[i]))) v = NULL;
+    if (!bl_json_push(v, bl_name_mapping_of(a, &t->fields[i]))) v = NULL;
   return v;
 }
 

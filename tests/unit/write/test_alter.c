@@ -337,6 +337,10 @@ static void test_alter__names_that_refer_to_a_column_follow_it(void **state) {
                       "[{\"field-id\":1,\"names\":[\"a\",\"b\"]},{\"field-id\":2,\"names\":[\"s\"],\"fields\":"
                       "[{\"field-id\":3,\"names\":[\"x\",\"y\"]},{\"field-id\":4,\"names\":[\"z\"]}]},"
                       "{\"field-id\":5,\"names\":[\"c\"]}]");
+  alter_ok(&x, "add n list<struct<x:int>>");
+  assert_non_null(strstr(bl_table_property(x.t, "schema.name-mapping.default"),
+                         "{\"field-id\":7,\"names\":[\"n\"],\"fields\":[{\"field-id\":8,\"names\":[\"element\"],"
+                         "\"fields\":[{\"field-id\":9,\"names\":[\"x\"]}]}]}"));
   assert_null(bl_table_property(x.t, "write.metadata.metrics.column.a"));
   assert_string_equal(bl_table_property(x.t, "write.metadata.metrics.column.b"), "full");
   assert_string_equal(bl_table_property(x.t, "write.metadata.metrics.column.s.y"), "none");
