@@ -96,6 +96,7 @@ static bool decimal_fits(bl_i128 v, int32_t precision) {
 static bool rescale(bl_i128 v, int from, int to, bl_i128 *out) {
   *out = v;
   if (v == 0 || from == to) return true;
+  if (to < from - 38) return false; /* no value has more digits */
   if (to < from) {
     bl_i128 by = power_of_ten(from - to);
     *out = v / by;

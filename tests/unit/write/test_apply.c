@@ -124,6 +124,10 @@ static void test_debezium__names_what_does_not_go_with_the_table(void **state) {
   apply_fails(&w, AFTER("\"k\":2,\"r\":3000000000"), BL_APPLY_DEBEZIUM, BL_USAGE, "column r");
   apply_fails(&w, AFTER("\"k\":2,\"r\":1,\"s\":\"__debezium_unavailable_value\""), BL_APPLY_DEBEZIUM, BL_USAGE,
               "REPLICA IDENTITY FULL");
+  apply_fails(&w,
+              TYPED("{\"field\":\"r\",\"type\":\"struct\",\"name\":\"io.debezium.data.VariableScaleDecimal\"}",
+                    "{\"k\":2,\"r\":{\"scale\":60,\"value\":\"Cw==\"}}"),
+              BL_APPLY_DEBEZIUM, BL_USAGE, "column r");
   apply_fails(&w, "{\"op\":\"d\",\"before\":null,\"after\":null}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "\"before\"");
   apply_fails(&w, "{\"op\":\"c\",\"after\":null}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "\"after\"");
   apply_fails(&w, "{\"op\":\"t\"}\n", BL_APPLY_DEBEZIUM, BL_UNSUPPORTED, "truncated");
