@@ -17,6 +17,9 @@ static void write_addresses(cli_page *p) {
       {"db.orders",
        "NAMESPACE.TABLE of a catalog: with --catalog NAME of a configuration file (see FILES), or straight with --uri "
        "sqlite:///path/catalog.db and --warehouse DIR; where the file holds several catalogs, --catalog picks one. "
+       "Four slashes are a path from the root, three a relative one, as SQLAlchemy has it; three are taken for one "
+       "from "
+       "the root where only that file or folder is there. "
        "--warehouse DIR alone: the table folder DIR/db/orders."}};
   static const cli_item snap[] = {
       {"7310000000000000002", "A snapshot id; id: in front makes any digits one."},

@@ -160,9 +160,28 @@ done:
 
 /* ---- opening ---- */
 
+/* Is the folder of this path there? path comes back as it was. */
+static bool has_folder(char *path) {
+  struct stat info;
+  char *slash = strrchr(path, '/');
+  if (!slash || slash == path) return true;
+  *slash = 0;
+  bool there = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+  *slash = '/';
+  return there;
+}
+
+/* sqlite:///path is relative, as SQLAlchemy has it, but three slashes are also written for paths from the root: where
+ * that file is there, or none is and only the root has the folder, it is meant. full: "/path". */
+static bool is_from_root(char *full) {
+  struct stat info;
+  if (stat(full, &info) == 0) return true;
+  if (stat(full + 1, &info) == 0 || !strchr(full + 1, '/')) return false;
+  return has_folder(full) || !has_folder(full + 1);
+}
+
 /* The file that a URI means; *out NULL: the URI is not SQLite's. */
 static bl_status uri_path(bl_ctx *ctx, const char *uri, char **out, bl_error *err) {
-  struct stat info;
   *out = NULL;
   if (strncmp(uri, "jdbc:sqlite:", 12) == 0) {
     uri += strncmp(uri + 12, "file:", 5) == 0 ? 17 : 12;
@@ -174,10 +193,10 @@ static bl_status uri_path(bl_ctx *ctx, const char *uri, char **out, bl_error *er
   p += 3;
   if (*p != '/' || p[1] == 0) return bl_fail(err, BL_USAGE, "wrong catalog URI: sqlite:///PATH is expected");
   p++;
-  if (*p != '/') { /* sqlite:///path: absolute, else relative as SQLAlchemy has it */
+  if (*p != '/') {
     *out = bl_asprintf(ctx, "/%s", p);
     if (!*out) return bl_nomem(err);
-    if (stat(*out, &info) == 0 || stat(p, &info) != 0) return BL_OK;
+    if (is_from_root(*out)) return BL_OK;
     bl_free(ctx, *out);
   }
   *out = bl_strdup(ctx, p);

@@ -1,5 +1,6 @@
 /* test_catalog_sqlite.c: catalogs in SQLite files as Java and PyIceberg keep them. */
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -210,6 +211,24 @@ static void test_catalog_sqlite__every_form_of_uri_finds_the_file(void **state) 
   teardown(&f);
 }
 
+static void test_catalog_sqlite__three_slashes_are_relative_unless_only_the_root_has_the_folder(void **state) {
+  (void)state;
+  fixture f;
+  char uri[500], *was = getcwd(NULL, 0);
+  setup(&f);
+  assert_int_equal(chdir(f.dir), 0);
+  refuse_uri(&f, "sqlite:///nosuch.db", NULL, BL_NOT_FOUND, "catalog: nosuch.db");
+  refuse_uri(&f, "sqlite:///no/such.db", NULL, BL_NOT_FOUND, "catalog: /no/such.db");
+  assert_int_equal(mkdir("sub", 0700), 0);
+  refuse_uri(&f, "sqlite:///sub/nosuch.db", NULL, BL_NOT_FOUND, "catalog: sub/nosuch.db");
+  snprintf(uri, sizeof uri, "sqlite://%s/sub/nosuch.db", f.dir);
+  refuse_uri(&f, uri, NULL, BL_NOT_FOUND, f.dir);
+  assert_int_equal(rmdir("sub"), 0);
+  assert_int_equal(chdir(was), 0);
+  free(was);
+  teardown(&f);
+}
+
 static void test_catalog_sqlite__takes_only_its_own(void **state) {
   (void)state;
   static const bl_catalog_options no[] = {{.uri = NULL, .type = "sql"},
@@ -256,6 +275,7 @@ int main(void) {
       cmocka_unit_test(test_catalog_sqlite__odd_names_are_data_not_sql),
       cmocka_unit_test(test_catalog_sqlite__what_is_no_catalog_is_told_apart),
       cmocka_unit_test(test_catalog_sqlite__every_form_of_uri_finds_the_file),
+      cmocka_unit_test(test_catalog_sqlite__three_slashes_are_relative_unless_only_the_root_has_the_folder),
       cmocka_unit_test(test_catalog_sqlite__takes_only_its_own),
       cmocka_unit_test(test_catalog_sqlite__survives_each_failing_allocation),
   };
