@@ -175,8 +175,8 @@ def by_command(n):
     bergline("scan", base, "--limit", "10", "-o", ten)
     lots = []
     for k in range(0, n, n // 10):
-        seconds = sum(measured([args.program, "append", "bench.orders", ten, *where])[0] for _ in range(n // 10))
-        lots.append({"commits": k + n // 10, "lot": n // 10, "seconds": seconds})
+        runs = [measured([args.program, "append", "bench.orders", ten, *where]) for _ in range(n // 10)]
+        lots.append({"commits": k + n // 10, "lot": n // 10, "seconds": sum(r[0] for r in runs), "cpu": sum(r[2] for r in runs)})
     return lots
 
 
@@ -192,13 +192,15 @@ def rate(lot):
 def commits():
     """Commits a second at first and at last, of each way to make them."""
     n = args.commits
-    lines = ["| commits of 10 rows, SQLite catalog | a second, first %d | last %d of %d | syncs each | of that syncing, s | × PyIceberg first | last |" % (n // 10, n // 10, n),
-             "|---|---|---|---|---|---|---|"]
+    lines = ["| commits of 10 rows, SQLite catalog | a second, first %d | last %d of %d | CPU ms each, first | last | syncs each | × PyIceberg first | last |" % (n // 10, n // 10, n),
+             "|---|---|---|---|---|---|---|---|"]
     ways = [("PyIceberg, v2", pyiceberg(n)), ("library, one process", in_one_process(n)), ("the same without syncing", in_one_process(n, "-u")), ("a command each", by_command(n))]
     theirs = ways[0][1]
     for name, lots in ways:
-        syncs = "%.1f | %.2f of %.2f" % (lots[-1]["syncs"], sum(x["sync_seconds"] for x in lots), sum(x["seconds"] for x in lots)) if "syncs" in lots[-1] else "|"
-        lines.append("| %s | %.1f | %.1f | %s | %.1f | %.1f |" % (name, rate(lots[0]), rate(lots[-1]), syncs, rate(lots[0]) / rate(theirs[0]), rate(lots[-1]) / rate(theirs[-1])))
+        cpu = ["%.1f" % (1e3 * x["cpu"] / x["lot"]) for x in (lots[0], lots[-1])]
+        syncs = "%.0f" % lots[-1]["syncs"] if "syncs" in lots[-1] else ""
+        times = ["%.1f" % (rate(lots[k]) / rate(theirs[k])) for k in (0, -1)]
+        lines.append("| " + " | ".join([name, "%.1f" % rate(lots[0]), "%.1f" % rate(lots[-1]), *cpu, syncs, *times]) + " |")
     lots = in_one_process(1000, "-u")
     where = ("--uri", "sqlite:///%s/c.db" % file("catalog"), "--warehouse", file("catalog") + "/wh")
     scan = measured([args.program, "scan", "bench.orders", *where, "--format", "arrow", "-o", os.devnull])

@@ -37,9 +37,9 @@ with pa.memory_map(args.input) as source:
         rows = pa.Table.from_batches([reader.read_next_batch().slice(0, args.rows)])
         lot = max(args.commits // 10, 1)
         for k in range(0, args.commits, lot):
-            started = time.perf_counter()
+            started, before = time.perf_counter(), common.cpu_seconds()
             for _ in range(lot):
                 table.append(rows)
-            common.report("pyiceberg", "commits", time.perf_counter() - started, 0, commits=k + lot, lot=lot,
+            common.report("pyiceberg", "commits", time.perf_counter() - started, 0, commits=k + lot, lot=lot, cpu=round(common.cpu_seconds() - before, 2),
                           metadata_kb=os.path.getsize(table.metadata_location.replace("file://", "")) // 1024)
 shutil.rmtree(folder, ignore_errors=True)
