@@ -31,9 +31,9 @@ class Catalog:
         from pyiceberg.catalog.sql import SqlCatalog
         return SqlCatalog(self.name, uri='sqlite:///' + self.file, warehouse=self.warehouse, init_catalog_tables='false')
 
-    def table(self, namespace, name, spark=None):
+    def table(self, namespace, name, spark=None, faults=None):
         folder = os.path.join(self.warehouse, namespace, name)
-        return self.world.table(name, folder=folder, spark_name=spark, address=['%s.%s' % (namespace, name), *self.words])
+        return self.world.table(name, folder=folder, spark_name=spark, address=['%s.%s' % (namespace, name), *self.words], faults=faults)
 
 
 def shared_with_spark(world):
@@ -146,4 +146,51 @@ def races_in_one_catalog(world):
     same_rows(difference(t.twin, rows), t.changes(before['current-snapshot-id'], t.head(), '--net'))
 
 
-CASES = [races_in_one_catalog, shared_with_spark, shared_with_pyiceberg]
+def types_by_pyiceberg(world):
+    """Every type that version 2 has: PyIceberg reads bergline's, and writes what bergline gives as Arrow. PyIceberg 0.12 reads and
+    writes a null list of structs as an empty one."""
+    from cases_types import ROWS, SCHEMA as TYPES
+    c = Catalog(world, 'p', world.path('pyiceberg'))
+    c.bergline('create-namespace', 'types')
+    python = c.pyiceberg()
+    t = c.table('types', 'ours', faults={'pyiceberg': '"ls": []'})
+    t.create(TYPES, '--format-version', 2, properties=modes(COPY_ON_WRITE))
+    t.append(*ROWS)
+    t.write(updated(lambda r: r['id'] < 4, i=1), 'update', '--set', 'i = 1', '--where', 'id < 4')
+    given = world.path('types.arrows')
+    world.program.run(['scan', *t.address, '-o', given]).ok()
+    with open(given, 'rb') as f:
+        rows = pa.ipc.open_stream(f).read_all()
+    python.create_table('types.theirs', schema=python.load_table('types.ours').schema())
+    python.load_table('types.theirs').append(rows)
+    u = c.table('types', 'theirs')
+    u.check(None, inserted(*[dict(without(r, *LINEAGE), ls=r['ls'] or []) for r in t.twin]))
+    u.write(updated(lambda r: r['id'] > 2, b=False), 'update', '--set', 'b = false', '--where', 'id > 2', '--mode', COPY_ON_WRITE)
+    u.finish()
+
+
+def views_and_registered_tables(world):
+    if not world.spark or not world.spark.has_sqlite:
+        raise LeftOut('no SQLite driver for Spark')
+    c = Catalog(world, 'j', world.path('jdbc'))
+    world.spark.sql('CREATE NAMESPACE j.seen')
+    t = c.table('seen', 'first', 'j.seen.first')
+    t.create(SCHEMA)
+    t.append(row(1))
+    world.spark.sql('CREATE VIEW j.seen.picture AS SELECT id FROM j.seen.first')
+    names = [n for n in c.bergline('tables', 'seen')]
+    expect('first' in str(names) and 'picture' not in str(names), 'bergline lists %s', names)
+    world.program.run(['scan', 'seen.picture', *c.words]).refused([7])
+    world.program.run(['append', 'seen.picture', '-', '--input-format', 'ndjson', *c.words], '{"id": 1}').refused([7])
+    # One gives a name to the other's metadata file.
+    u = world.table('by_folder')
+    u.create(SCHEMA)
+    u.append(row(5))
+    c.bergline('register', 'seen.ours', u.metadata_path)
+    same_rows([{'id': 5}], world.spark.sql('SELECT id FROM j.seen.ours'))
+    u.sql("CALL j.system.register_table(table => 'seen.theirs', metadata_file => '%s')" % u.metadata_path)
+    same_rows(u.twin, world.program.run(['scan', 'seen.theirs', '--lineage', *c.words, '--format', 'ndjson']).rows())
+    world.spark.sql('DROP VIEW j.seen.picture')
+
+
+CASES = [types_by_pyiceberg, views_and_registered_tables, races_in_one_catalog, shared_with_spark, shared_with_pyiceberg]

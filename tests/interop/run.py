@@ -18,6 +18,7 @@ from case import Program
 from rows import Failure
 from shared import LeftOut, Shared
 
+SECONDS = 780  # after that no further case is begun: a tier has 15 minutes
 THEMES = ['mode', 'types', 'partitions', 'schema', 'refs', 'maintain', 'v2', 'catalog', 'settings', 'size']
 
 
@@ -30,6 +31,7 @@ class World:
         self.spark = found.get('spark')
         os.makedirs(os.path.join(folder, 'wh', 'db'))
         self.shared = []
+        self.began, self.patient = time.monotonic(), bool(os.environ.get('BERGLINE_INTEROP_PATIENT'))
 
     def path(self, *names):
         return os.path.join(self.folder, *names)
@@ -51,6 +53,8 @@ def attempt(case, world):
     """None, what went wrong, or LeftOut"""
     world.shared = []
     try:
+        if time.monotonic() - world.began > SECONDS and not world.patient:
+            raise LeftOut('no time is left')
         case(world)
         return None
     except LeftOut as e:
