@@ -2,7 +2,8 @@
 """run.py BERGLINE ROOT [CASE…]: bergline and other engines read and write the same tables. Ends with "N passed, N failed".
 
 BERGLINE_INTEROP_JAR names the jar of Iceberg's Spark runtime (and, separated by commas, an SQLite driver for its JDBC catalog).
-What cannot be started is left out, and named."""
+What cannot be started is left out, and named. For a person at it: BERGLINE_INTEROP_VERBOSE names cases that pass,
+BERGLINE_INTEROP_KEEP keeps the tables, BERGLINE_INTEROP_PATIENT takes longer than a tier may."""
 import importlib
 import os
 import shutil
