@@ -149,9 +149,9 @@ static bl_status stage(picking *p, bl_error *err) {
 static bl_status pick_again(picking *p, bl_write_result *r, bl_error *err) {
   BL_TRY(bl_staged_new(p->t->ctx, &p->staged, err));
   bl_status st = stage(p, err);
-  if (st == BL_OK && p->t->metadata->format_version > 2 && !p->o->dry_run)
-    bl_warn(p->t->ctx, "the rows of snapshot %lld get new row ids on %.*s", (long long)p->pick->id, BL_STR_ARG(p->ref));
   if (st == BL_OK) st = bl_commit_change(p->t, p->staged, p->o, r, err);
+  if (st == BL_OK && r->committed && p->t->metadata->format_version > 2)
+    bl_warn(p->t->ctx, "the rows of snapshot %lld get new row ids on %.*s", (long long)p->pick->id, BL_STR_ARG(p->ref));
   bl_staged_free(p->staged); /* its files are the table's: they stay */
   return st;
 }

@@ -121,11 +121,12 @@ static bl_status move_to(ref_change *c, bl_edit *e, const bl_snapshot *s, bl_err
 
 static bl_status forward(void *user, bl_edit *e, bl_error *err) {
   ref_change *c = user;
-  const bl_ref *branch;
+  const bl_ref *branch = NULL;
   const bl_snapshot *s;
-  BL_TRY(need_branch(e->base, c->name, &branch, err));
+  bool empty = strcmp(c->name, "main") == 0 && !e->base->has_current; /* every snapshot descends from nothing */
+  if (!empty) BL_TRY(need_branch(e->base, c->name, &branch, err));
   BL_TRY(resolve(e->base, c->at, BL_STR_NONE, &s, err));
-  if (!bl_metadata_is_ancestor(e->base, branch->snapshot_id, s->id))
+  if (branch && !bl_metadata_is_ancestor(e->base, branch->snapshot_id, s->id))
     return bl_fail(err, BL_USAGE, "cannot fast-forward %s to %s: its head %lld is no ancestor of snapshot %lld",
                    c->name, c->at, (long long)branch->snapshot_id, (long long)s->id);
   return move_to(c, e, s, err);

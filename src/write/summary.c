@@ -143,10 +143,19 @@ static bl_status tell_totals(telling *t, const bl_counts *c, const bl_snapshot *
 /* ---- keys of the caller ---- */
 
 static bool is_own_key(bl_str key) {
-  static const char *const others[] = {
-      "operation",        "manifests-created",  "manifests-kept",         "manifests-replaced",
-      "engine-name",      "engine-version",     "bergline.batch-id",      "wap.id",
-      "published-wap-id", "source-snapshot-id", "replace-partitions", "changed-partition-count"};
+  static const char *const others[] = {"operation",
+                                       "manifests-created",
+                                       "manifests-kept",
+                                       "manifests-replaced",
+                                       "engine-name",
+                                       "engine-version",
+                                       "bergline.batch-id",
+                                       "wap.id",
+                                       "bergline.source-position",
+                                       "published-wap-id",
+                                       "source-snapshot-id",
+                                       "replace-partitions",
+                                       "changed-partition-count"};
   for (size_t i = 0; i < BL_LEN(changes); i++)
     if (bl_str_is(key, changes[i].key)) return true;
   for (size_t i = 0; i < BL_LEN(totals); i++)

@@ -236,7 +236,7 @@ static void test_commit__keys_of_the_table_are_not_taken_from_the_caller(void **
   (void)state;
   world w;
   world_begin(&w, 3);
-  const char *wrong[] = {"total-records=5", "operation=append", "nothing", "=x"};
+  const char *wrong[] = {"total-records=5", "operation=append", "nothing", "=x", "bergline.source-position={}"};
   for (size_t i = 0; i < BL_LEN(wrong); i++) {
     bl_error err = BL_ERROR_INIT;
     stage *s = world_stage(&w);

@@ -355,6 +355,22 @@ static void test_refs__a_batch_that_was_picked_is_not_written_again(void **state
   world_end(&w);
 }
 
+static void test_refs__main_without_a_snapshot_is_moved_to_any(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  stage_wap(&w, "b", 5, "w1", NULL);
+  assert_null(world_head(&w));
+  test_ok(make(&w, "audit", true, &(bl_ref_options){.at = "wap:w1"}, &err), &err);
+  test_ok(bl_fast_forward(w.t, "main", "audit", NULL, &w.result, &err), &err);
+  assert_true(w.result.committed);
+  world_reopen(&w);
+  world_shows(&w, "D@0 +b:5 id=0 raw=- seq=1");
+  refuse(BL_NOT_FOUND, bl_fast_forward(w.t, "other", "audit", NULL, &w.result, &err), &err, "other");
+  world_end(&w);
+}
+
 static void test_refs__a_batch_is_staged_once(void **state) {
   (void)state;
   world w;
@@ -472,6 +488,7 @@ int main(void) {
       cmocka_unit_test(test_refs__moves_refuse_what_only_a_snapshot_could_keep),
       cmocka_unit_test(test_refs__a_wap_id_that_was_moved_to_is_published),
       cmocka_unit_test(test_refs__a_batch_that_was_picked_is_not_written_again),
+      cmocka_unit_test(test_refs__main_without_a_snapshot_is_moved_to_any),
       cmocka_unit_test(test_refs__a_batch_is_staged_once),
       cmocka_unit_test(test_refs__two_who_pick_one_snapshot_publish_it_once),
       cmocka_unit_test(test_refs__a_snapshot_that_expires_meanwhile_is_not_picked),
