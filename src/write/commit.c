@@ -323,12 +323,19 @@ static bl_status check_picked(const bl_committing *c, const bl_attempt *at, bl_e
 }
 
 /* 3. The newest metadata holds what the last attempt was told to have lost. */
-static bool is_done(bl_committing *c, const bl_attempt *at, bl_write_result *r) {
-  if (c->attempt < 2 || !bl_metadata_snapshot(at->base->metadata, c->snapshot_id)) return false;
-  bl_warn(c->ctx, "the commit was reported as lost, but it is in place already: %s", at->base->name);
+static bool is_done(bl_committing *c, bl_table *newest, bl_write_result *r) {
+  if (c->tried.snapshot_id != c->snapshot_id || !bl_metadata_snapshot(newest->metadata, c->snapshot_id)) return false;
+  bl_warn(c->ctx, "the commit was reported as lost, but it is in place already: %s", newest->name);
   *r = c->tried;
-  bl_committing_clean(c, at->base, false);
+  bl_committing_clean(c, newest, false);
   return true;
+}
+
+static bool is_done_after_all(bl_committing *c, bl_write_result *r) {
+  bl_table *newest = NULL;
+  bool done = bl_table_refresh(c->t, &newest, NULL) == BL_OK && is_done(c, newest, r);
+  bl_table_free(newest);
+  return done;
 }
 
 /* One attempt and what follows from its outcome; *again: it lost a race. */
@@ -338,7 +345,7 @@ static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_r
   *again = false;
   c->attempt++;
   BL_TRY(bl_attempt_new(c, &at, err));
-  if (is_done(c, at, r)) {
+  if (is_done(c, at->base, r)) {
     bl_attempt_free(at);
     return BL_OK;
   }
@@ -370,6 +377,7 @@ static bl_status all_attempts(bl_committing *c, const bl_write_options *o, bl_wr
     bl_status st = attempt(c, o, r, &again, &why);
     if (st == BL_OK) return BL_OK;
     if (!again || !retries_wait(&left)) {
+      if (again && is_done_after_all(c, r)) return BL_OK;
       if (st != BL_UNKNOWN) bl_committing_clean(c, c->t, true);
       if (again) bl_fail_in(&why, st, "gave up after %d attempts", c->attempt);
       return bl_fail_at(err, st, why.position, "%s", why.message);

@@ -285,6 +285,14 @@ static bl_status check_location(bl_str to, bl_error *err) {
   return bl_fail(err, BL_USAGE, "wrong location: %s: an absolute path or a URI is expected", to.p);
 }
 
+/* Was the last attempt made, though it was reported as lost? */
+static bool is_there(const relocation *x, const bl_table *t) {
+  bl_table *newest = NULL;
+  bool yes = bl_table_refresh(t, &newest, NULL) != BL_OK || bl_str_eq(newest->metadata->location, x->to);
+  bl_table_free(newest);
+  return yes;
+}
+
 bl_status bl_relocate(bl_table *t, const char *to, const bl_write_options *o, bl_error *err) {
   relocation x = {.ctx = t->ctx, .to = bl_str_of(to), .dry_run = o && o->dry_run};
   BL_TRY(check_location(x.to, err));
@@ -293,7 +301,7 @@ bl_status bl_relocate(bl_table *t, const char *to, const bl_write_options *o, bl
   if (!trimmed) return bl_nomem(err);
   x.to = bl_str_of(trimmed);
   bl_status st = bl_commit_metadata(t, edit, &x, o, err);
-  if (st == BL_OK || st == BL_UNKNOWN) forget_written(&x);
+  if (st == BL_OK || st == BL_UNKNOWN || (st == BL_CONFLICT && is_there(&x, t))) forget_written(&x);
   else remove_written(&x, t);
   bl_free(t->ctx, trimmed);
   return st;

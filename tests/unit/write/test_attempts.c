@@ -185,6 +185,27 @@ static void test_attempts__a_commit_that_is_reported_as_lost_but_done_is_done(vo
   world_end(&w);
 }
 
+static void test_attempts__the_last_try_that_is_reported_as_lost_but_done_is_done(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_set(&w, "commit.retry.num-retries=0");
+  stage *s = world_stage(&w);
+  stage_add(s, "a", 10);
+  w.io.lie = BL_CONFLICT;
+  w.io.lie_about = "v3.metadata.json";
+  world_commit(&w, s);
+  assert_int_equal(w.result.snapshot_id, world_head(&w)->id);
+  w.io.lie_about = "v4.metadata.json";
+  test_status(BL_CONFLICT, bl_relocate(w.t, "/elsewhere/t", NULL, &err), &err);
+  w.io.lie = BL_OK;
+  world_reopen(&w);
+  assert_string_equal(w.t->metadata->location.p, "/elsewhere/t");
+  world_shows(&w, "D@0 +a:10 id=0 raw=- seq=1");
+  world_end(&w);
+}
+
 static void test_attempts__a_relocation_that_is_reported_as_lost_keeps_its_files(void **state) {
   (void)state;
   world w;
@@ -315,6 +336,7 @@ int main(void) {
       cmocka_unit_test(test_attempts__rewritten_manifests_are_written_once),
       cmocka_unit_test(test_attempts__a_commit_that_is_reported_as_failed_but_done_is_done),
       cmocka_unit_test(test_attempts__a_commit_that_is_reported_as_lost_but_done_is_done),
+      cmocka_unit_test(test_attempts__the_last_try_that_is_reported_as_lost_but_done_is_done),
       cmocka_unit_test(test_attempts__a_relocation_that_is_reported_as_lost_keeps_its_files),
       cmocka_unit_test(test_attempts__nothing_is_removed_where_nobody_knows),
       cmocka_unit_test(test_attempts__a_clear_failure_leaves_no_files),
