@@ -55,9 +55,14 @@ static bl_status system_error(bl_error *err, bl_status st, const char *what, con
   return bl_fail(err, st, "%s: %s: %s", what, path, strerror_r(code, text, sizeof text));
 }
 
+/* Nothing is there; a name too long for the system names nothing. */
+static bool is_missing(int code) {
+  return code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG;
+}
+
 /* For what must be there to be read. */
 static bl_status read_error(bl_error *err, const char *what, const char *path, int code) {
-  return system_error(err, code == ENOENT || code == ENOTDIR ? BL_NOT_FOUND : BL_IO, what, path, code);
+  return system_error(err, is_missing(code) ? BL_NOT_FOUND : BL_IO, what, path, code);
 }
 
 static bl_status io_error(bl_error *err, const char *what, const char *path, int code) {
@@ -130,7 +135,7 @@ static bl_status local_exists(bl_io *base, const char *path, bool *out, bl_error
   *out = false;
   BL_TRY(local_path(path, &p, err));
   if (stat(p, &info) == 0) *out = true;
-  else if (errno != ENOENT && errno != ENOTDIR) return io_error(err, "cannot look for", path, errno);
+  else if (!is_missing(errno)) return io_error(err, "cannot look for", path, errno);
   return BL_OK;
 }
 
@@ -163,7 +168,7 @@ static bl_status local_list(bl_io *base, const char *folder,
   const char *p;
   BL_TRY(local_path(folder, &p, err));
   DIR *dir = opendir(p);
-  if (!dir) return errno == ENOENT || errno == ENOTDIR ? BL_OK : io_error(err, "cannot list", folder, errno);
+  if (!dir) return is_missing(errno) ? BL_OK : io_error(err, "cannot list", folder, errno);
   bl_status st = BL_OK;
   while (st == BL_OK) {
     errno = 0;

@@ -33,13 +33,18 @@ bl_kind bl_kind_of_both(bl_kind a, bl_kind b) {
   return numbers ? BL_DOUBLE : BL_STRING;
 }
 
+/* As NDJSON output writes what JSON has no number for. */
+static bool is_no_number(bl_str s) {
+  return bl_str_is(s, "NaN") || bl_str_is(s, "Infinity") || bl_str_is(s, "-Infinity");
+}
+
 static bl_kind kind_of_json(const bl_json *v) {
   int64_t whole;
   switch (v->kind) {
   case BL_J_NULL: return BL_KIND_UNKNOWN;
   case BL_J_BOOL: return BL_BOOLEAN;
   case BL_J_NUMBER: return bl_parse_i64(v->text, &whole) ? BL_LONG : BL_DOUBLE;
-  case BL_J_STRING: return kind_of_time(v->text);
+  case BL_J_STRING: return is_no_number(v->text) ? BL_DOUBLE : kind_of_time(v->text);
   case BL_J_ARRAY: return BL_LIST;
   default: return BL_STRUCT;
   }

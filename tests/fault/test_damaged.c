@@ -13,7 +13,9 @@
 #include "base/alloc.h"
 #include "bergline/catalog.h"
 #include "bergline/changes.h"
+#include "bergline/input.h"
 #include "bergline/inspect.h"
+#include "bergline/output.h"
 #include "bergline/write.h"
 #include "format/avro_codec.h"
 #include "rows/stream.h"
@@ -555,8 +557,119 @@ static void test_damaged__catalogs_are_told_and_nothing_breaks(void **state) {
   test_remove_dir(dir);
 }
 
+/* ---- files of rows that come in ---- */
+
+static bl_status write_down(void *user, const void *p, size_t n, bl_error *err) {
+  (void)err;
+  assert_int_equal(fwrite(p, 1, n, user), n);
+  return BL_OK;
+}
+
+/* The rows of a table of all types, in a format. */
+static void make_rows(bl_ctx *ctx, const char *fixture, bl_row_format format, const char *path) {
+  bl_error err = BL_ERROR_INIT;
+  struct ArrowArrayStream s;
+  bl_table *t;
+  char *from = test_path(fixture);
+  FILE *f = fopen(path, "wb");
+  assert_non_null(f);
+  const bl_sink sink = {write_down, f};
+  test_ok(bl_table_open(ctx, from, NULL, &t, &err), &err);
+  test_ok(bl_scan(t, &(bl_scan_options){0}, &s, &err), &err);
+  test_ok(bl_write_rows(ctx, format, &s, &sink, NULL, &err), &err);
+  bl_stream_release(&s);
+  bl_table_free(t);
+  fclose(f);
+  free(from);
+}
+
+/* Statuses of rows that do not fit are fair, too. */
+static void fair_input(doing *d, const char *what, bl_status st) {
+  if (st == BL_USAGE && *d->err.message) d->err = (bl_error)BL_ERROR_INIT, st = BL_OK;
+  fair(d, what, st);
+}
+
+static void take_in(doing *d, const char *path, bool whole) {
+  struct ArrowArrayStream s;
+  char *schema = NULL;
+  bl_table *t;
+  fair_input(d, "schema", bl_schema_like(d->ctx, path, &d->o, &schema, &d->err));
+  bl_text_free(d->ctx, schema);
+  test_ok(bl_table_open(d->ctx, d->name, &d->o, &t, &d->err), &d->err);
+  bl_status st = bl_read_files(t, NULL, &path, 1, NULL, &s, &d->err);
+  if (st == BL_OK) st = bl_append(t, &s, &(bl_write_options){.ref = NULL}, NULL, &d->err);
+  if (whole) test_ok(st, &d->err);
+  fair_input(d, "append", st);
+  const bl_add_files_options a = {.lineage = BL_LINEAGE_IGNORE, .duplicates_ok = true};
+  st = bl_add_files(t, &path, 1, &a, &(bl_write_options){.dry_run = true}, NULL, &d->err);
+  fair_input(d, "add-files", st);
+  bl_table_free(t);
+}
+
+typedef struct sample {
+  const char *name, *from; /* from: a file of the fixtures; NULL: made */
+  bl_row_format format;
+} sample;
+
+static void spoil_sample(const sample *x, const char *dir, uint64_t seed, long n) {
+  bl_ctx *ctx = test_ctx();
+  bl_drivers drivers;
+  char *path = test_join(dir, x->name), *table = test_join(dir, "t"), *schema;
+  size_t size;
+  bl_error err = BL_ERROR_INIT;
+  test_ok(bl_drivers_default(ctx, &drivers, &err), &err);
+  doing d = {.ctx = ctx, .o = {.drivers = &drivers}, .name = table, .err = BL_ERROR_INIT};
+  bool text = x->format == BL_ROWS_CSV || x->format == BL_ROWS_NDJSON;
+  if (!x->from) make_rows(ctx, text ? TABLES "mor_basic/table" : TABLES "types/table", x->format, path);
+  char *from = x->from ? test_path(x->from) : strdup(path);
+  void *saved = test_read(from, &size);
+  test_ok(bl_schema_like(ctx, from, &d.o, &schema, &err), &err);
+  test_ok(bl_table_create(ctx, table, &d.o, &(bl_create_options){.schema = schema}, &err), &err);
+  bl_text_free(ctx, schema);
+  for (long k = 0; k < n; k++) {
+    rng r = {seed + (uint64_t)k};
+    bytes b = {malloc(size), size};
+    memcpy(b.p, saved, size);
+    if (k > 0) damage(&b, path, &r);
+    test_write(path, b.p, b.n);
+    free(b.p);
+    snprintf(in_hand, sizeof in_hand, "seed %llu, %s: ", (unsigned long long)seed + (unsigned long long)k, x->name);
+    long before = peak_megabytes(), started = time(NULL);
+    alarm(3 * SECONDS);
+    take_in(&d, path, k == 0);
+    alarm(0);
+    check_bounds(started, before);
+  }
+  bl_drivers_dispose(&drivers);
+  test_ctx_free(ctx);
+  free(saved);
+  free(from);
+  free(path);
+  test_empty_tree(table);
+  rmdir(table);
+  free(table);
+}
+
+static void test_damaged__rows_that_come_in_are_told_and_nothing_breaks(void **state) {
+  (void)state;
+  watch();
+  static const sample samples[] = {
+      {"a.parquet", NULL, BL_ROWS_PARQUET},
+      {"a.arrow", NULL, BL_ROWS_ARROW},
+      {"a.csv", NULL, BL_ROWS_CSV},
+      {"a.ndjson", NULL, BL_ROWS_NDJSON},
+      {"a.orc", "tests/fixtures/orc/types.orc", 0},
+      {"a.avro", TABLES "avro_data/table/data/00001-764-52fd3305-3bf1-44d8-aeed-2fd2ba64fa75-0-00001.avro", 0}};
+  uint64_t seed = (uint64_t)number("BL_DAMAGE_SEED", 1) * 1000000;
+  char *dir = test_temp_dir();
+  for (size_t i = 0; i < BL_LEN(samples); i++)
+    spoil_sample(&samples[i], dir, seed + i * 100000, 30 * number("BL_DAMAGE", 1));
+  test_remove_dir(dir);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_damaged__files_are_told_and_nothing_breaks),
-                                     cmocka_unit_test(test_damaged__catalogs_are_told_and_nothing_breaks)};
+                                     cmocka_unit_test(test_damaged__catalogs_are_told_and_nothing_breaks),
+                                     cmocka_unit_test(test_damaged__rows_that_come_in_are_told_and_nothing_breaks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

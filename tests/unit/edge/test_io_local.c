@@ -206,6 +206,12 @@ static void test_io_local__what_cannot_be_opened_is_named(void **state) {
   char *fifo = test_join(f.dir, "fifo"), *missing = test_join(f.dir, "no/such");
   assert_int_equal(mkfifo(fifo, 0600), 0);
   refuse_open(&f, missing, BL_NOT_FOUND, missing);
+  char name[301];
+  memset(name, 'n', 300);
+  name[300] = 0;
+  char *too_long = test_join(f.dir, name);
+  refuse_open(&f, too_long, BL_NOT_FOUND, "cannot open");
+  free(too_long);
   refuse_open(&f, f.dir, BL_IO, "not a regular file");
   refuse_open(&f, fifo, BL_IO, "not a regular file");
   refuse_open(&f, "", BL_USAGE, "empty");

@@ -271,6 +271,7 @@ static void test_create__samples_show_their_columns(void **state) {
        "{\"a\":1,\"s\":{\"x\":1,\"y\":null},\"l\":[1,2.5],\"n\":null,\"m\":\"2026-01-01\"}\n\n"
        "{\"a\":2.5,\"z\":true,\"m\":\"x\",\"e\":{}}\n",
        "a double, s struct <x long> <y string>, l list <element double>, n string, m string, z boolean, e string");
+  like("x.ndjson", "{\"a\":1,\"b\":\"NaN\"}\n{\"a\":\"-Infinity\",\"b\":\"x\"}\n", "a double, b string");
 }
 
 static void test_create__a_sample_without_columns_is_refused(void **state) {
