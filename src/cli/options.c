@@ -33,22 +33,9 @@ static const cli_option common[] = {
     {"--quiet", 'q', CLI_FLAG, NULL, "no progress and no notes; warnings and errors stay", offsetof(cli_common, quiet)},
     {"--help", 'h', CLI_FLAG, NULL, "this text", offsetof(cli_common, help)},
 };
-static const unsigned groups[] = {CLI_TABLE,
-                                  CLI_TABLE,
-                                  CLI_TABLE,
-                                  CLI_TABLE,
-                                  CLI_OUTPUT,
-                                  CLI_OUTPUT,
-                                  CLI_REF,
-                                  CLI_MODE,
-                                  CLI_SNAPSHOT,
-                                  CLI_SNAPSHOT,
-                                  CLI_STAGE,
-                                  CLI_DRY,
-                                  CLI_ASK,
-                                  0,
-                                  0,
-                                  0};
+static const unsigned groups[] = {
+    CLI_TABLE,    CLI_TABLE,    CLI_TABLE, CLI_TABLE, CLI_OUTPUT, CLI_OUTPUT, CLI_REF, CLI_MODE,
+    CLI_SNAPSHOT, CLI_SNAPSHOT, CLI_STAGE, CLI_DRY,   CLI_ASK,    0,          0,       0};
 
 const cli_option *cli_common_options(unsigned *group, size_t i) {
   if (i >= sizeof common / sizeof *common) return NULL;

@@ -1,4 +1,5 @@
-/* refs.h: which snapshot a SNAP means (bergline(1), ADDRESSES), and the ancestry between snapshots. Pure: model only. */
+/* refs.h: which snapshot a SNAP means (bergline(1), ADDRESSES), and the ancestry between snapshots. Pure: model only.
+ */
 #ifndef BL_TABLE_REFS_H
 #define BL_TABLE_REFS_H
 
@@ -16,7 +17,14 @@ typedef struct bl_snap_options {
   bool before_first_ok; /* a time before the first snapshot is not an error: before_first is set */
 } bl_snap_options;
 
-typedef enum bl_snap_kind { BL_SNAP_HEAD, BL_SNAP_ID, BL_SNAP_REF, BL_SNAP_TIME, BL_SNAP_SEQ, BL_SNAP_WAP } bl_snap_kind;
+typedef enum bl_snap_kind {
+  BL_SNAP_HEAD,
+  BL_SNAP_ID,
+  BL_SNAP_REF,
+  BL_SNAP_TIME,
+  BL_SNAP_SEQ,
+  BL_SNAP_WAP
+} bl_snap_kind;
 
 typedef struct bl_snap {
   const bl_snapshot *snapshot; /* NULL: a table without snapshots (HEAD of main), or before_first */
@@ -27,8 +35,8 @@ typedef struct bl_snap {
 } bl_snap;
 
 /* text p NULL: the head of the ref. Tried in order: digits = snapshot id, ref, ISO-8601 time (UTC without zone; a date
- * is its midnight); "id:", "ref:", "ts:", "seq:" force one; "wap:" is what was staged with that id. BL_NOT_FOUND: no such
- * snapshot or ref, expired snapshot, time before the first; BL_USAGE: ambiguous seq or wap (names the candidates),
+ * is its midnight); "id:", "ref:", "ts:", "seq:" force one; "wap:" is what was staged with that id. BL_NOT_FOUND: no
+ * such snapshot or ref, expired snapshot, time before the first; BL_USAGE: ambiguous seq or wap (names the candidates),
  * malformed number or time behind a prefix; BL_DAMAGED: a snapshot names a schema that is not there, a parent cycle. */
 bl_status bl_snap_resolve(const bl_metadata *m, bl_str text, const bl_snap_options *o, bl_snap *out,
                           bl_error *err) BL_CHECKED;
