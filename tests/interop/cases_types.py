@@ -205,4 +205,16 @@ def shredded_variants(world):
     t.finish()
 
 
-CASES = [types_that_spark_lacks, variants, shredded_variants, all_plain_types, metrics_do_not_mislead, types_written_by_spark]
+def unknown_columns(world):
+    """A column of type unknown is in no file."""
+    t = world.table('unknown', faults={'duckdb': 'Unrecognized primitive type: unknown'})
+    t.create('id long, n unknown, s struct<a: int>', properties=modes(MERGE_ON_READ))
+    rows = [{'id': i, 'n': None, 's': {'a': i}} for i in range(4)]
+    t.append(*rows)
+    t.write(updated(lambda r: r['id'] == 1, s=None), 'upsert', '--key', 'id', rows=[{'id': 1, 's': None}])
+    t.by_spark(updated(lambda r: r['id'] in (1, 2), s={'a': 9}), "UPDATE {t} SET s = named_struct('a', 9) WHERE id IN (1, 2)")
+    t.write(updated(lambda r: r['id'] < 3, id=lambda r: r['id'] + 10), 'update', '--set', 'id = id + 10', '--where', 'id < 3', '--mode', COPY_ON_WRITE)
+    t.finish()
+
+
+CASES = [unknown_columns, types_that_spark_lacks, variants, shredded_variants, all_plain_types, metrics_do_not_mislead, types_written_by_spark]
