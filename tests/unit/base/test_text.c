@@ -177,6 +177,28 @@ static void test_text__json_strings_escape_what_they_must(void **state) {
   assert_string_equal(text_of(&f->b), "\"\"");
 }
 
+/* Plain stretches are looked at eight bytes at a time: each byte at each place of one must be seen. */
+static void test_text__json_strings_escape_every_byte_at_every_place(void **state) {
+  fixture *f = *state;
+  for (int c = 0; c < 256; c++)
+    for (int at = 0; at < 24; at++) {
+      char text[24], want[64];
+      memset(text, 'x', sizeof text);
+      text[at] = (char)c;
+      bl_buf_clear(&f->b);
+      bl_print_json_str(&f->b, (bl_str){&text[at], 1}); /* alone */
+      size_t n = f->b.n - 2;
+      memset(want, 'x', sizeof want);
+      want[0] = '"';
+      memcpy(want + 1 + at, f->b.p + 1, n);
+      want[24 + n] = '"';
+      bl_buf_clear(&f->b);
+      bl_print_json_str(&f->b, (bl_str){text, sizeof text});
+      assert_int_equal(f->b.n, n + 25);
+      assert_memory_equal(f->b.p, want, n + 25);
+    }
+}
+
 static void test_text__json_strings_are_utf8_whatever_goes_in(void **state) {
   fixture *f = *state;
   bl_print_json_str(&f->b, BL_STR("a\xff\xc3"));
@@ -200,6 +222,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_text__a_full_buffer_is_not_a_reading, begin, end),
       cmocka_unit_test_setup_teardown(test_text__utf8_is_checked_to_the_letter, begin, end),
       cmocka_unit_test_setup_teardown(test_text__json_strings_escape_what_they_must, begin, end),
+      cmocka_unit_test_setup_teardown(test_text__json_strings_escape_every_byte_at_every_place, begin, end),
       cmocka_unit_test_setup_teardown(test_text__json_strings_are_utf8_whatever_goes_in, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
