@@ -421,7 +421,7 @@ static bl_status follow_forth(bl_removals *r, bl_stepper *s, const bl_range *ran
 bl_status bl_removals_follow(bl_removals *r, bl_stepper *s, const bl_range *range, int64_t full_rows, bl_error *err) {
   bool lost = false;
   r->last = range->n_steps ? (uint32_t)range->n_steps - 1 : 0;
-  if (r->n_ids) bl_sort(r->ids, r->n_ids, sizeof *r->ids, compare_ids);
+  bl_sort(r->ids, r->n_ids, sizeof *r->ids, compare_ids);
   if (r->n_ids + r->n_places == 0) return BL_OK;
   if (r->n_places == 0 && !s->saw_duplicate && many_rows(r, full_rows)) {
     BL_TRY(follow_back(r, s, range, &lost, err));

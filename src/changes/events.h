@@ -37,6 +37,29 @@ typedef struct bl_event {
   uint8_t type, basis;
 } bl_event;
 
+/* An event over len rows, whose first rows are those of the runs: UPDATE of both, DELETE of before alone, INSERT of
+ * after alone (NULL: no such image). Ordinal and basis are 0. */
+static inline bl_event bl_event_of(const bl_run *before, const bl_run *after, uint32_t len) {
+  bl_event e = {.before_id = INT64_MIN,
+                .after_id = INT64_MIN,
+                .before_seq = INT64_MIN,
+                .after_seq = INT64_MIN,
+                .before_file = BL_NO_FILE,
+                .after_file = BL_NO_FILE,
+                .len = len};
+  if (before)
+    e.before_id = before->id, e.before_seq = before->seq, e.before_pos = before->pos, e.before_file = before->file;
+  if (after) e.after_id = after->id, e.after_seq = after->seq, e.after_pos = after->pos, e.after_file = after->file;
+  e.type = before && after ? BL_UPDATE : before ? BL_DELETE : BL_INSERT;
+  return e;
+}
+
+/* Is the row the one behind the last of r, so that r may take it in? */
+static inline bool bl_run_continues(const bl_run *r, const bl_run *row) {
+  return r->file == row->file && r->seq == row->seq && r->pos + r->len == row->pos && r->len < UINT32_MAX &&
+         (r->id == INT64_MIN || row->id == INT64_MIN ? r->id == row->id : r->id + r->len == row->id);
+}
+
 /* ---- an append-only, then sequential store of fixed-size records; beyond `budget` bytes it goes to an unlinked
  * temporary file ---- */
 typedef struct bl_spool bl_spool;

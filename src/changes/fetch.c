@@ -200,7 +200,7 @@ static int by_first(const void *a, const void *b) {
 }
 
 static bl_status take_over(keeper *k, bl_fetched *out, bl_error *err) {
-  if (k->n) bl_sort(k->pieces, k->n, sizeof *k->pieces, by_first);
+  bl_sort(k->pieces, k->n, sizeof *k->pieces, by_first);
   out->batches = bl_calloc(k->ctx, k->n + 1, sizeof *out->batches);
   if (!out->batches) return bl_nomem(err);
   for (size_t i = 0; i < k->n; i++) bl_array_move(&k->pieces[i].batch, &out->batches[i]);

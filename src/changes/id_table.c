@@ -6,7 +6,6 @@
 #include "changes/id_table.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 enum { PAGE_BITS = 16, PAGE_IDS = 1 << PAGE_BITS, MET = UINT16_MAX, MOST_NUMBERS = MET - 1 };
 
@@ -183,18 +182,13 @@ static int by_number(const void *a, const void *b) {
   return (x->number > y->number) - (x->number < y->number);
 }
 
-static bool continues(const bl_run *r, const bl_run *row) {
-  return r->len > 0 && r->len < UINT32_MAX && r->file == row->file && r->seq == row->seq && r->id + r->len == row->id &&
-         r->pos + r->len == row->pos;
-}
-
 static bl_status rest_of_page(const bl_id_table *t, const page *p, bl_run *r,
                               bl_status (*take)(void *user, const bl_run *r, bl_error *err), void *user,
                               bl_error *err) {
   for (size_t at = 0; at < PAGE_IDS; at++) {
     if (p->mark[at] == 0 || p->mark[at] == MET) continue;
     bl_run row = row_at(t, p->number << PAGE_BITS | (int64_t)at, p->mark[at], p->place[at]);
-    if (continues(r, &row)) {
+    if (r->len > 0 && bl_run_continues(r, &row)) {
       r->len++;
       continue;
     }

@@ -70,18 +70,14 @@ static bl_status flush(run_buffer *b, bl_error *err) {
   return st;
 }
 
-static bool continues(const bl_run *r, uint32_t file, int64_t id, int64_t seq, int64_t pos) {
-  return r->file == file && r->seq == seq && r->pos + r->len == pos && r->len < UINT32_MAX &&
-         (id == BL_NONE ? r->id == BL_NONE : r->id != BL_NONE && r->id + r->len == id);
-}
-
 static bl_status add_row(run_buffer *b, uint32_t file, int64_t id, int64_t seq, int64_t pos, bl_error *err) {
-  if (b->n > 0 && continues(&b->runs[b->n - 1], file, id, seq, pos)) {
+  bl_run row = {.id = id, .seq = seq, .pos = pos, .file = file, .len = 1};
+  if (b->n > 0 && bl_run_continues(&b->runs[b->n - 1], &row)) {
     b->runs[b->n - 1].len++;
     return BL_OK;
   }
   if (b->n == BUFFERED_RUNS) BL_TRY(flush(b, err));
-  b->runs[b->n++] = (bl_run){.id = id, .seq = seq, .pos = pos, .file = file, .len = 1};
+  b->runs[b->n++] = row;
   return BL_OK;
 }
 

@@ -126,21 +126,6 @@ static void advance(cursor *c, int64_t n) {
 
 /* ---- what goes out ---- */
 
-static bl_event event_of(const bl_run *before, const bl_run *after, int64_t n) {
-  bl_event e = {.before_id = INT64_MIN,
-                .after_id = INT64_MIN,
-                .before_seq = INT64_MIN,
-                .after_seq = INT64_MIN,
-                .before_file = BL_NO_FILE,
-                .after_file = BL_NO_FILE,
-                .len = (uint32_t)n};
-  if (before)
-    e.before_id = before->id, e.before_seq = before->seq, e.before_pos = before->pos, e.before_file = before->file;
-  if (after) e.after_id = after->id, e.after_seq = after->seq, e.after_pos = after->pos, e.after_file = after->file;
-  e.type = before && after ? BL_UPDATE : before ? BL_DELETE : BL_INSERT;
-  return e;
-}
-
 static bl_status push(joiner *j, const item *it, bl_error *err) {
   BL_TRY(bl_grow(j->ctx, &j->queue, &j->cap_queue, j->n_queue, sizeof *j->queue, err));
   j->queue[j->n_queue++] = *it;
@@ -157,7 +142,7 @@ static bl_status put(joiner *j, const bl_run *before, const bl_run *after, int64
     it.before.len = (uint32_t)n;
     return push(j, &it, err);
   }
-  it.event = event_of(before, after, n);
+  it.event = bl_event_of(before, after, (uint32_t)n);
   return j->n_queue == 0 ? j->sink->event(j->sink->user, &it.event, err) : push(j, &it, err);
 }
 
@@ -250,7 +235,7 @@ static bl_status pair_rest(joiner *j, const group *g, bl_error *err) {
     const bl_run *before = i < n_old ? &r[i++] : NULL, *after = k < n ? &r[k++] : NULL;
     if (!before && !after) break;
     BL_TRY(bl_grow(j->ctx, &j->rest, &j->cap_rest, j->n_rest, sizeof *j->rest, err));
-    j->rest[j->n_rest++] = event_of(before, after, 1);
+    j->rest[j->n_rest++] = bl_event_of(before, after, 1);
   }
   bl_sort_r(j->rest, j->n_rest, sizeof *j->rest, by_image, (void *)(uintptr_t)j->rank);
   return BL_OK;

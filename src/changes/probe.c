@@ -132,7 +132,7 @@ static int by_id(const void *a, const void *b) {
 bl_status bl_probe_turn(bl_probe *p, bl_error *err) {
   int64_t rows = 0;
   if (p->table || bl_probe_failed(p)) return BL_OK;
-  if (p->n) bl_sort(p->runs, p->n, sizeof *p->runs, by_id);
+  bl_sort(p->runs, p->n, sizeof *p->runs, by_id);
   p->bit_from = bl_alloc(p->ctx, p->n + 1, sizeof *p->bit_from);
   if (!p->bit_from) return bl_nomem(err);
   for (size_t i = 0; i < p->n; i++) {
@@ -180,48 +180,24 @@ static bl_status put(bl_probe *p, const bl_event *e, bl_error *err) {
   return st;
 }
 
-static bl_event insert_of(const bl_run *added) {
-  return (bl_event){.before_id = NO_ID,
-                    .after_id = added->id,
-                    .before_seq = NO_ID,
-                    .after_seq = added->seq,
-                    .after_pos = added->pos,
-                    .before_file = BL_NO_FILE,
-                    .after_file = added->file,
-                    .len = added->len,
-                    .type = BL_INSERT};
-}
-
-/* The first rows of `before` and of `added`, len of them. */
-static bl_event update_of(const bl_run *before, const bl_run *added, uint32_t len) {
-  bl_event e = insert_of(added);
-  e.type = BL_UPDATE;
-  e.len = len;
-  e.before_id = before->id;
-  e.before_seq = before->seq;
-  e.before_pos = before->pos;
-  e.before_file = before->file;
-  return e;
-}
-
 /* The first rows of `added`, which lie wholly in one removed run or wholly between two: how many in *n. */
 static bl_status probe_front(bl_probe *p, const bl_run *added, int64_t *n, bl_error *err) {
   size_t at = run_before(p, added->id);
   const bl_run *r = at != SIZE_MAX ? &p->runs[at] : NULL;
-  bl_event e = insert_of(added);
+  bl_event e;
   int64_t gone = r ? added->id - r->id : 0;
   *n = added->len;
   if (!r || gone >= r->len) { /* between runs: inserted */
     size_t next = at + 1;
     if (next < p->n && p->runs[next].id - added->id < *n) *n = p->runs[next].id - added->id;
-    e.len = (uint32_t)*n;
+    e = bl_event_of(NULL, added, (uint32_t)*n);
     return put(p, &e, err);
   }
   if (r->len - gone < *n) *n = r->len - gone;
   if (!meet(p, p->bit_from[at] + gone, *n)) fail(p);
   if (r->seq == added->seq) return BL_OK; /* only moved */
   bl_run before = {added->id, r->seq, r->pos + gone, r->file, (uint32_t)*n};
-  e = update_of(&before, added, (uint32_t)*n);
+  e = bl_event_of(&before, added, before.len);
   return put(p, &e, err);
 }
 
@@ -236,13 +212,8 @@ static bl_status added_run(bl_probe *p, bl_run r, bl_error *err) {
   return BL_OK;
 }
 
-/* Events of neighbouring rows are put together again. */
-typedef struct pending {
-  bl_event e; /* len 0: none */
-} pending;
-
-static bl_status add_pending(bl_probe *p, pending *w, const bl_event *next, bl_error *err) {
-  bl_event *e = &w->e;
+/* Events of neighbouring rows are put together again in *e; len 0: none is there. */
+static bl_status add_next(bl_probe *p, bl_event *e, const bl_event *next, bl_error *err) {
   bool update = next->type == BL_UPDATE;
   if (e->len > 0 && e->len < UINT32_MAX && e->type == next->type && e->after_seq == next->after_seq &&
       e->before_seq == next->before_seq && e->before_file == next->before_file &&
@@ -256,16 +227,16 @@ static bl_status add_pending(bl_probe *p, pending *w, const bl_event *next, bl_e
 }
 
 static bl_status added_to_table(bl_probe *p, const bl_run *r, bl_error *err) {
-  pending w = {0};
+  bl_event e = {0};
   for (uint32_t i = 0; i < r->len; i++) {
     bl_run before, row = {r->id + i, r->seq, r->pos + i, r->file, 1};
     bl_meeting m = bl_id_table_meet(p->table, row.id, &before);
     if (m == BL_ID_MET_AGAIN) fail(p);
     if (m == BL_ID_MET_AGAIN || (m == BL_ID_MET && before.seq == row.seq)) continue;
-    bl_event e = m == BL_ID_MET ? update_of(&before, &row, 1) : insert_of(&row);
-    BL_TRY(add_pending(p, &w, &e, err));
+    bl_event next = bl_event_of(m == BL_ID_MET ? &before : NULL, &row, 1);
+    BL_TRY(add_next(p, &e, &next, err));
   }
-  return w.e.len > 0 ? put(p, &w.e, err) : BL_OK;
+  return e.len > 0 ? put(p, &e, err) : BL_OK;
 }
 
 bl_status bl_probe_added(bl_probe *p, const bl_run *runs, size_t n, bl_error *err) {
@@ -284,15 +255,7 @@ static bool is_met(const bl_probe *p, int64_t bit) {
 }
 
 static bl_status put_delete(void *user, const bl_run *r, bl_error *err) {
-  bl_event e = {.before_id = r->id,
-                .after_id = NO_ID,
-                .before_seq = r->seq,
-                .after_seq = NO_ID,
-                .before_pos = r->pos,
-                .before_file = r->file,
-                .after_file = BL_NO_FILE,
-                .len = r->len,
-                .type = BL_DELETE};
+  bl_event e = bl_event_of(r, NULL, r->len);
   return put(user, &e, err);
 }
 

@@ -70,16 +70,7 @@ static bl_status pass_event(comparison *c, const bl_event *e, bl_error *err) {
 }
 
 static bl_status pass_run(comparison *c, int side, const bl_run *r, bl_error *err) {
-  bl_event e = {.before_id = BL_NONE,
-                .after_id = BL_NONE,
-                .before_seq = BL_NONE,
-                .after_seq = BL_NONE,
-                .before_file = BL_NO_FILE,
-                .after_file = BL_NO_FILE,
-                .len = r->len};
-  if (side == 0)
-    e.type = BL_DELETE, e.before_id = r->id, e.before_seq = r->seq, e.before_pos = r->pos, e.before_file = r->file;
-  else e.type = BL_INSERT, e.after_id = r->id, e.after_seq = r->seq, e.after_pos = r->pos, e.after_file = r->file;
+  bl_event e = bl_event_of(side == 0 ? r : NULL, side == 0 ? NULL : r, r->len);
   return pass_event(c, &e, err);
 }
 

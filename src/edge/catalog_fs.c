@@ -166,7 +166,7 @@ static bl_status walk_and_visit(walk *w, const char *folder, const char *ns, bl_
                                 bl_error *err) {
   BL_TRY(bl_arena_new(w->c->ctx, &w->a, err));
   bl_status st = walk_folder(w, folder, ns, 0, err);
-  if (st == BL_OK && w->n) bl_sort(w->items, w->n, sizeof *w->items, bytewise);
+  if (st == BL_OK) bl_sort(w->items, w->n, sizeof *w->items, bytewise);
   for (size_t i = 0; i < w->n && st == BL_OK; i++) st = visit(user, &w->items[i], err);
   bl_free(w->c->ctx, w->items);
   bl_arena_free(w->a);
