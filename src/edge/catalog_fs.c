@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "edge/io_local.h"
+#include "table/catalog.h"
 #include "table/locate.h"
 #include "table/pathmap.h"
 
@@ -17,7 +18,6 @@ enum { MOST_LEVELS = 64 };
 
 typedef struct fs_catalog {
   bl_catalog c;
-  bl_ctx *ctx;
   bl_io *io;
   char *warehouse; /* as it was given, without a slash at the end */
   char *root;      /* the same for the operating system */
@@ -33,7 +33,7 @@ static bl_status folder_error(bl_error *err, const char *what, const char *path)
 static bl_status path_of(const fs_catalog *c, const char *root, const char *const *levels, size_t n, const char *name,
                          char **out, bl_error *err) {
   bl_buf b;
-  bl_buf_init(&b, c->ctx, BL_BUF_MAX);
+  bl_buf_init(&b, c->c.ctx, BL_BUF_MAX);
   *out = NULL;
   bl_buf_cstr(&b, root);
   for (size_t i = 0; i < n + (name ? 1 : 0); i++) {
@@ -46,7 +46,7 @@ static bl_status path_of(const fs_catalog *c, const char *root, const char *cons
   }
   bl_buf_byte(&b, 0);
   bl_status st = bl_buf_ok(&b, err);
-  if (st == BL_OK && !(*out = bl_strdup(c->ctx, (const char *)b.p))) st = bl_nomem(err);
+  if (st == BL_OK && !(*out = bl_strdup(c->c.ctx, (const char *)b.p))) st = bl_nomem(err);
   bl_buf_free(&b);
   return st;
 }
@@ -70,7 +70,7 @@ static bl_status newest(const fs_catalog *c, const char *folder, char **path, bl
   bl_error why = BL_ERROR_INIT;
   bl_located at;
   *path = NULL;
-  bl_status st = bl_locate_metadata(c->ctx, c->io, folder, &at, &why);
+  bl_status st = bl_locate_metadata(c->c.ctx, c->io, folder, &at, &why);
   if (st == BL_NOT_FOUND) return BL_OK;
   if (st != BL_OK) return bl_fail(err, st, "%s", why.message);
   *path = at.path;
@@ -89,9 +89,9 @@ static bool holds_more(const char *folder, const char *but) {
 
 /* A table whose creation came to nothing: a place for metadata, and nothing in it. Neither table nor namespace. */
 static bool is_unfinished(const fs_catalog *c, const char *folder) {
-  char *path = bl_asprintf(c->ctx, "%s/metadata", folder);
+  char *path = bl_asprintf(c->c.ctx, "%s/metadata", folder);
   bool yes = path && is_folder(path) && !holds_more(folder, "metadata") && !holds_more(path, NULL);
-  bl_free(c->ctx, path);
+  bl_free(c->c.ctx, path);
   return yes;
 }
 
@@ -99,7 +99,7 @@ static bl_status is_table(const fs_catalog *c, const char *folder, bool *yes, bl
   char *path;
   BL_TRY(newest(c, folder, &path, err));
   *yes = path != NULL;
-  bl_free(c->ctx, path);
+  bl_free(c->c.ctx, path);
   return BL_OK;
 }
 
@@ -115,7 +115,7 @@ typedef struct walk {
 } walk;
 
 static bl_status gather(walk *w, const char *ns, const char *name, const char *metadata, bl_error *err) {
-  BL_TRY(bl_grow(w->c->ctx, &w->items, &w->cap, w->n, sizeof *w->items, err));
+  BL_TRY(bl_grow(w->c->c.ctx, &w->items, &w->cap, w->n, sizeof *w->items, err));
   bl_catalog_entry *e = &w->items[w->n];
   *e = (bl_catalog_entry){bl_arena_str(w->a, bl_str_of(ns)).p, NULL, NULL};
   if (name) e->name = bl_arena_str(w->a, bl_str_of(name)).p;
@@ -138,7 +138,7 @@ static bl_status walk_child(walk *w, const char *path, const char *ns, const cha
   if (metadata && w->tables && *ns) st = gather(w, ns, name, metadata, err);
   if (inside && !w->tables) st = gather(w, inner.p, NULL, NULL, err);
   if (inside && w->deep && depth < MOST_LEVELS && st == BL_OK) st = walk_folder(w, path, inner.p, depth + 1, err);
-  bl_free(w->c->ctx, metadata);
+  bl_free(w->c->c.ctx, metadata);
   return st;
 }
 
@@ -148,9 +148,9 @@ static bl_status walk_folder(walk *w, const char *folder, const char *ns, int de
   if (!dir) return errno == ENOENT || errno == ENOTDIR ? BL_OK : folder_error(err, "cannot list", folder);
   for (struct dirent *e; st == BL_OK && (e = readdir(dir));) {
     if (e->d_name[0] == '.' || e->d_name[0] == '_') continue;
-    char *path = bl_asprintf(w->c->ctx, "%s/%s", folder, e->d_name);
+    char *path = bl_asprintf(w->c->c.ctx, "%s/%s", folder, e->d_name);
     st = path ? walk_child(w, path, ns, e->d_name, depth, err) : bl_nomem(err);
-    bl_free(w->c->ctx, path);
+    bl_free(w->c->c.ctx, path);
   }
   closedir(dir);
   return st;
@@ -164,11 +164,11 @@ static int bytewise(const void *a, const void *b) {
 
 static bl_status walk_and_visit(walk *w, const char *folder, const char *ns, bl_catalog_visit visit, void *user,
                                 bl_error *err) {
-  BL_TRY(bl_arena_new(w->c->ctx, &w->a, err));
+  BL_TRY(bl_arena_new(w->c->c.ctx, &w->a, err));
   bl_status st = walk_folder(w, folder, ns, 0, err);
   if (st == BL_OK) bl_sort(w->items, w->n, sizeof *w->items, bytewise);
   for (size_t i = 0; i < w->n && st == BL_OK; i++) st = visit(user, &w->items[i], err);
-  bl_free(w->c->ctx, w->items);
+  bl_free(w->c->c.ctx, w->items);
   bl_arena_free(w->a);
   return st;
 }
@@ -182,14 +182,12 @@ static bl_status fs_load(bl_catalog *base, const bl_table_name *t, bl_catalog_vi
   BL_GO(path_of(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
   BL_GO(newest(c, folder, &metadata, err));
   if (!metadata) BL_GO(bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", t->name, c->warehouse));
-  BL_GO(path_of(c, "", t->levels, t->n_levels, NULL, &ns, err));
-  for (char *p = ns; *p; p++)
-    if (*p == '/') *p = '.';
-  st = visit(user, &(bl_catalog_entry){ns + 1, t->name, metadata}, err);
+  BL_GO(bl_namespace_join(c->c.ctx, t->levels, t->n_levels, &ns, err));
+  st = visit(user, &(bl_catalog_entry){ns, t->name, metadata}, err);
 done:
-  bl_free(c->ctx, folder);
-  bl_free(c->ctx, ns);
-  bl_free(c->ctx, metadata);
+  bl_free(c->c.ctx, folder);
+  bl_free(c->c.ctx, ns);
+  bl_free(c->c.ctx, metadata);
   return st;
 }
 
@@ -200,13 +198,11 @@ static bl_status fs_list_tables(bl_catalog *base, const char *const *levels, siz
   char *folder = NULL, *ns = NULL;
   bl_status st;
   BL_GO(path_of(c, c->root, levels, n_levels, NULL, &folder, err));
-  BL_GO(path_of(c, "", levels, n_levels, NULL, &ns, err));
-  for (char *p = ns; *p; p++)
-    if (*p == '/') *p = '.';
-  st = walk_and_visit(&w, folder, *ns ? ns + 1 : ns, visit, user, err);
+  BL_GO(bl_namespace_join(c->c.ctx, levels, n_levels, &ns, err));
+  st = walk_and_visit(&w, folder, ns, visit, user, err);
 done:
-  bl_free(c->ctx, folder);
-  bl_free(c->ctx, ns);
+  bl_free(c->c.ctx, folder);
+  bl_free(c->c.ctx, ns);
   return st;
 }
 
@@ -227,7 +223,7 @@ static bl_status need_namespace(const fs_catalog *c, const char *const *levels, 
   if (st == BL_OK && (table || !there))
     st = bl_fail(err, BL_NOT_FOUND, "no such namespace: %s: not in the warehouse %s", levels[n - 1], c->warehouse);
   if (st == BL_OK) return BL_OK;
-  bl_free(c->ctx, *folder);
+  bl_free(c->c.ctx, *folder);
   *folder = NULL;
   return st;
 }
@@ -237,16 +233,16 @@ static bl_status fs_location(bl_catalog *base, const bl_table_name *t, bl_catalo
   fs_catalog *c = (fs_catalog *)base;
   char *folder, *path = NULL;
   BL_TRY(need_namespace(c, t->levels, t->n_levels, &folder, err));
-  bl_free(c->ctx, folder);
+  bl_free(c->c.ctx, folder);
   bl_status st = path_of(c, c->warehouse, t->levels, t->n_levels, t->name, &path, err);
   if (st == BL_OK) st = visit(user, &(bl_catalog_pair){"location", path}, err);
-  bl_free(c->ctx, path);
+  bl_free(c->c.ctx, path);
   return st;
 }
 
 static char *above_of(const fs_catalog *c, const char *folder) {
   int n = (int)(strrchr(folder, '/') - folder); /* there is a slash: a name lies below the root */
-  return bl_asprintf(c->ctx, "%.*s", n ? n : 1, folder);
+  return bl_asprintf(c->c.ctx, "%.*s", n ? n : 1, folder);
 }
 
 /* The names in a folder last from now on. What was done to them cannot be taken back. */
@@ -282,8 +278,8 @@ static bl_status fs_create_namespace(bl_catalog *base, const char *const *levels
   if (there) st = bl_fail(err, BL_CONFLICT, "the namespace exists: %s", folder);
   if (st == BL_OK) st = make_folders(folder, err);
   if (st == BL_OK) st = sync_names(c, above, err);
-  bl_free(c->ctx, above);
-  bl_free(c->ctx, folder);
+  bl_free(c->c.ctx, above);
+  bl_free(c->c.ctx, folder);
   return st;
 }
 
@@ -318,10 +314,10 @@ static bl_status remove_leftovers(const fs_catalog *c, const char *folder, bl_er
   if (!dir) return folder_error(err, "cannot list", folder);
   for (struct dirent *e; st == BL_OK && (e = readdir(dir));) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-    char *path = bl_asprintf(c->ctx, "%s/%s", folder, e->d_name);
+    char *path = bl_asprintf(c->c.ctx, "%s/%s", folder, e->d_name);
     if (!path) st = bl_nomem(err);
-    else if (is_leftover(c, path, e->d_name)) st = remove_tree(c->ctx, path, err);
-    bl_free(c->ctx, path);
+    else if (is_leftover(c, path, e->d_name)) st = remove_tree(c->c.ctx, path, err);
+    bl_free(c->c.ctx, path);
   }
   closedir(dir);
   return st;
@@ -341,8 +337,8 @@ static bl_status fs_drop_namespace(bl_catalog *base, const char *const *levels, 
   bl_status st = above ? remove_leftovers(c, folder, err) : bl_nomem(err);
   if (st == BL_OK) st = remove_namespace(folder, err);
   if (st == BL_OK) st = sync_names(c, above, err);
-  bl_free(c->ctx, above);
-  bl_free(c->ctx, folder);
+  bl_free(c->c.ctx, above);
+  bl_free(c->c.ctx, folder);
   return st;
 }
 
@@ -352,7 +348,7 @@ static bl_status fs_namespace_properties(bl_catalog *base, const char *const *le
   char *folder;
   (void)visit, (void)user;
   BL_TRY(need_namespace(c, levels, n_levels, &folder, err));
-  bl_free(c->ctx, folder);
+  bl_free(c->c.ctx, folder);
   return BL_OK;
 }
 
@@ -361,16 +357,16 @@ static bl_status drop_folder(const fs_catalog *c, const char *folder, bl_error *
   bl_error why = BL_ERROR_INIT;
   uint64_t r;
   bl_status st = BL_OK;
-  bl_random(c->ctx, &r, sizeof r);
+  bl_random(c->c.ctx, &r, sizeof r);
   char *above = above_of(c, folder);
-  char *gone = above ? bl_asprintf(c->ctx, "%s/" DROPPED "%016llx", above, (unsigned long long)r) : NULL;
+  char *gone = above ? bl_asprintf(c->c.ctx, "%s/" DROPPED "%016llx", above, (unsigned long long)r) : NULL;
   if (!gone) st = bl_nomem(err);
   else if (rename(folder, gone) != 0) st = folder_error(err, "cannot remove the folder", folder);
   if (st == BL_OK) st = sync_names(c, above, err);
-  if (st == BL_OK && remove_tree(c->ctx, gone, &why) != BL_OK)
-    bl_warn(c->ctx, "files of a dropped table stay: %s", why.message);
-  bl_free(c->ctx, above);
-  bl_free(c->ctx, gone);
+  if (st == BL_OK && remove_tree(c->c.ctx, gone, &why) != BL_OK)
+    bl_warn(c->c.ctx, "files of a dropped table stay: %s", why.message);
+  bl_free(c->c.ctx, above);
+  bl_free(c->c.ctx, gone);
   return st;
 }
 
@@ -384,7 +380,7 @@ static bl_status fs_drop(bl_catalog *base, const bl_table_name *t, bl_error *err
   if (!yes) BL_GO(bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", t->name, c->warehouse));
   st = drop_folder(c, folder, err);
 done:
-  bl_free(c->ctx, folder);
+  bl_free(c->c.ctx, folder);
   return st;
 }
 
@@ -398,9 +394,9 @@ static bool fs_takes(const bl_catalog_options *o) {
 static void fs_free(bl_catalog *base) {
   fs_catalog *c = (fs_catalog *)base;
   if (c->io) c->io->free(c->io);
-  bl_free(c->ctx, c->warehouse);
-  bl_free(c->ctx, c->root);
-  bl_free(c->ctx, c);
+  bl_free(c->c.ctx, c->warehouse);
+  bl_free(c->c.ctx, c->root);
+  bl_free(c->c.ctx, c);
 }
 
 static bl_status check_warehouse(const fs_catalog *c, bool create, bl_error *err) {
@@ -414,7 +410,6 @@ static bl_status fs_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalog **
   *out = NULL;
   fs_catalog *c = bl_calloc(ctx, 1, sizeof *c);
   if (!c) return bl_nomem(err);
-  c->ctx = ctx;
   c->c = (bl_catalog){.version = BL_CATALOG_VERSION,
                       .ctx = ctx,
                       .load = fs_load,
@@ -426,10 +421,9 @@ static bl_status fs_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalog **
                       .create_namespace = fs_create_namespace,
                       .drop_namespace = fs_drop_namespace,
                       .namespace_properties = fs_namespace_properties};
-  size_t n = strlen(o->warehouse);
-  while (n > 1 && o->warehouse[n - 1] == '/') n--;
+  bl_str warehouse = bl_path_trim(bl_str_of(o->warehouse));
   BL_GO(bl_io_local_new(ctx, &c->io, err));
-  c->warehouse = bl_asprintf(ctx, "%.*s", (int)n, o->warehouse);
+  c->warehouse = bl_asprintf(ctx, "%.*s", (int)warehouse.n, warehouse.p);
   c->root = c->warehouse ? bl_strdup(ctx, bl_path_local(bl_str_of(c->warehouse)).p) : NULL;
   if (!c->root) BL_GO(bl_nomem(err));
   c->c.name = c->warehouse;

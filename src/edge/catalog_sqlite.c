@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "edge/catalog_sqlite_private.h"
+#include "table/catalog.h"
 
 #define BUSY_MS 10000
 
@@ -39,18 +40,6 @@ const char *bl_sqlite_column(sqlite3_stmt *q, int i) {
   return (const char *)sqlite3_column_text(q, i);
 }
 
-/* "a.b" for a namespace, n levels. */
-bl_status bl_sqlite_join(bl_ctx *ctx, const char *const *levels, size_t n, char **out, bl_error *err) {
-  bl_buf b;
-  bl_buf_init(&b, ctx, BL_BUF_MAX);
-  for (size_t i = 0; i < n; i++) bl_buf_printf(&b, "%s%s", i ? "." : "", levels[i]);
-  bl_buf_byte(&b, 0);
-  bl_status st = bl_buf_ok(&b, err);
-  *out = st == BL_OK ? bl_strdup(ctx, (const char *)b.p) : NULL;
-  bl_buf_free(&b);
-  return st == BL_OK && !*out ? bl_nomem(err) : st;
-}
-
 /* ---- tables ---- */
 
 static bl_status visit_location(sqlite_catalog *c, sqlite3_stmt *q, const char *ns, const char *name,
@@ -72,7 +61,7 @@ static bl_status sqlite_load(bl_catalog *base, const bl_table_name *t, bl_catalo
   char *ns = NULL;
   bool row;
   bl_status st;
-  BL_GO(bl_sqlite_join(c->ctx, t->levels, t->n_levels, &ns, err));
+  BL_GO(bl_namespace_join(c->c.ctx, t->levels, t->n_levels, &ns, err));
   BL_GO(bl_sqlite_prepare(
       c,
       c->has_type ? "SELECT metadata_location, iceberg_type FROM iceberg_tables WHERE catalog_name = ?1 AND "
@@ -89,7 +78,7 @@ static bl_status sqlite_load(bl_catalog *base, const bl_table_name *t, bl_catalo
     st = bl_fail(err, BL_NOT_FOUND, "no such table: %s.%s: not in catalog %s of %s", ns, t->name, c->catalog, c->path);
 done:
   sqlite3_finalize(q);
-  bl_free(c->ctx, ns);
+  bl_free(c->c.ctx, ns);
   return st;
 }
 
@@ -100,7 +89,7 @@ static bl_status sqlite_list_tables(bl_catalog *base, const char *const *levels,
   char *ns = NULL;
   bool row;
   bl_status st;
-  BL_GO(bl_sqlite_join(c->ctx, levels, n_levels, &ns, err));
+  BL_GO(bl_namespace_join(c->c.ctx, levels, n_levels, &ns, err));
   BL_GO(bl_sqlite_prepare(c,
                           c->has_type
                               ? "SELECT table_namespace, table_name, metadata_location FROM iceberg_tables WHERE "
@@ -119,7 +108,7 @@ static bl_status sqlite_list_tables(bl_catalog *base, const char *const *levels,
   }
 done:
   sqlite3_finalize(q);
-  bl_free(c->ctx, ns);
+  bl_free(c->c.ctx, ns);
   return st;
 }
 
@@ -259,8 +248,8 @@ typedef struct catalog_names {
 static bl_status add_name(sqlite_catalog *c, catalog_names *names, const char *s, const char *wanted, bl_error *err) {
   if (names->n++ < 100) bl_buf_printf(&names->text, "%s%s", names->text.n ? ", " : "", s);
   if (wanted && strcmp(s, wanted) == 0) names->has_wanted = true;
-  bl_free(c->ctx, names->last);
-  names->last = bl_strdup(c->ctx, s);
+  bl_free(c->c.ctx, names->last);
+  names->last = bl_strdup(c->c.ctx, s);
   return names->last ? BL_OK : bl_nomem(err);
 }
 
@@ -290,7 +279,7 @@ done:
 static bl_status choose_name(sqlite_catalog *c, const char *wanted, bool create, bl_error *err) {
   catalog_names names = {0};
   bl_status st;
-  bl_buf_init(&names.text, c->ctx, BL_BUF_MAX);
+  bl_buf_init(&names.text, c->c.ctx, BL_BUF_MAX);
   BL_GO(collect_names(c, wanted, &names, err));
   const char *text = (const char *)names.text.p;
   if (create && !wanted && names.n == 0) wanted = "default";
@@ -300,12 +289,12 @@ static bl_status choose_name(sqlite_catalog *c, const char *wanted, bool create,
   else if (wanted && !names.has_wanted && !create && names.n > 0) /* a store without names is any catalog's */
     st = bl_fail(err, BL_NOT_FOUND, "no such catalog: %s: %s holds %.300s", wanted, c->path, *text ? text : "none");
   if (st != BL_OK) goto done;
-  c->catalog = wanted ? bl_strdup(c->ctx, wanted) : names.last;
+  c->catalog = wanted ? bl_strdup(c->c.ctx, wanted) : names.last;
   if (!wanted) names.last = NULL;
   if (!c->catalog) st = bl_nomem(err);
 done:
   bl_buf_free(&names.text);
-  bl_free(c->ctx, names.last);
+  bl_free(c->c.ctx, names.last);
   return st;
 }
 
@@ -313,10 +302,10 @@ static void sqlite_free(bl_catalog *base) {
   sqlite_catalog *c = (sqlite_catalog *)base;
   sqlite3_close(c->db);
   pthread_mutex_destroy(&c->writing);
-  bl_free(c->ctx, c->path);
-  bl_free(c->ctx, c->warehouse);
-  bl_free(c->ctx, c->catalog);
-  bl_free(c->ctx, c);
+  bl_free(c->c.ctx, c->path);
+  bl_free(c->c.ctx, c->warehouse);
+  bl_free(c->c.ctx, c->catalog);
+  bl_free(c->c.ctx, c);
 }
 
 static bl_status sqlite_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalog **out, bl_error *err) {
@@ -324,7 +313,6 @@ static bl_status sqlite_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalo
   *out = NULL;
   sqlite_catalog *c = bl_calloc(ctx, 1, sizeof *c);
   if (!c) return bl_nomem(err);
-  c->ctx = ctx;
   pthread_mutex_init(&c->writing, NULL);
   c->c = (bl_catalog){.version = BL_CATALOG_VERSION,
                       .ctx = ctx,

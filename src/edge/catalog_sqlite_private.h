@@ -10,7 +10,6 @@
 
 typedef struct sqlite_catalog {
   bl_catalog c;
-  bl_ctx *ctx;
   sqlite3 *db;
   pthread_mutex_t writing; /* a connection has one transaction at a time */
   bool has_type;           /* schema V1: the column iceberg_type */
@@ -25,8 +24,6 @@ bl_status bl_sqlite_bind_text(const sqlite_catalog *c, sqlite3_stmt *q, int i, c
 /* *row: there is a next row. */
 bl_status bl_sqlite_step(const sqlite_catalog *c, sqlite3_stmt *q, bool *row, bl_error *err) BL_CHECKED;
 const char *bl_sqlite_column(sqlite3_stmt *q, int i);
-/* "a.b" for a namespace, n levels; bl_free. */
-bl_status bl_sqlite_join(bl_ctx *ctx, const char *const *levels, size_t n, char **out, bl_error *err) BL_CHECKED;
 
 /* Set the members of the vtable that change the catalog. */
 void bl_sqlite_can_write(bl_catalog *c);

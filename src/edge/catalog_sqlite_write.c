@@ -9,6 +9,8 @@
  *    exists=true. */
 #include "base/buf.h"
 #include "edge/catalog_sqlite_private.h"
+#include "table/catalog.h"
+#include "table/pathmap.h"
 
 /* ---- statements ---- */
 
@@ -84,7 +86,7 @@ typedef struct sqlite_name {
 
 static bl_status name_of(const sqlite_catalog *c, const bl_table_name *t, sqlite_name *out, bl_error *err) {
   out->name = t->name;
-  return bl_sqlite_join(c->ctx, t->levels, t->n_levels, &out->ns, err);
+  return bl_namespace_join(c->c.ctx, t->levels, t->n_levels, &out->ns, err);
 }
 
 #define BELOW(column) "(" column " = ?2 OR substr(" column ", 1, length(?2) + 1) = ?2 || '.')"
@@ -179,7 +181,7 @@ static bl_status sqlite_commit(bl_catalog *base_catalog, const bl_table_name *na
   bl_status st = begin(c, err);
   if (st == BL_OK)
     st = end(c, base ? update_table(c, &t, base, location, err) : insert_table(c, &t, location, err), err);
-  bl_free(c->ctx, t.ns);
+  bl_free(c->c.ctx, t.ns);
   return st;
 }
 
@@ -196,7 +198,7 @@ static bl_status sqlite_drop(bl_catalog *base, const bl_table_name *name, bl_err
   BL_TRY(name_of(c, name, &t, err));
   bl_status st = begin(c, err);
   if (st == BL_OK) st = end(c, delete_table(c, &t, err), err);
-  bl_free(c->ctx, t.ns);
+  bl_free(c->c.ctx, t.ns);
   return st;
 }
 
@@ -218,8 +220,8 @@ static bl_status sqlite_rename(bl_catalog *base, const bl_table_name *from, cons
   if (st == BL_OK) st = name_of(c, to, &t, err);
   if (st == BL_OK) st = begin(c, err);
   if (st == BL_OK) st = end(c, rename_table(c, &f, &t, err), err);
-  bl_free(c->ctx, f.ns);
-  bl_free(c->ctx, t.ns);
+  bl_free(c->c.ctx, f.ns);
+  bl_free(c->c.ctx, t.ns);
   return st;
 }
 
@@ -279,10 +281,10 @@ static bl_status in_namespace(bl_catalog *base, const char *const *levels, size_
                               size_t n, namespace_change *what, bl_error *err) {
   sqlite_catalog *c = (sqlite_catalog *)base;
   char *ns;
-  BL_TRY(bl_sqlite_join(c->ctx, levels, n_levels, &ns, err));
+  BL_TRY(bl_namespace_join(c->c.ctx, levels, n_levels, &ns, err));
   bl_status st = begin(c, err);
   if (st == BL_OK) st = end(c, what(c, ns, p, n, err), err);
-  bl_free(c->ctx, ns);
+  bl_free(c->c.ctx, ns);
   return st;
 }
 
@@ -322,10 +324,10 @@ static bl_status sqlite_namespace_properties(bl_catalog *base, const char *const
                                              bl_catalog_pair_visit visit, void *user, bl_error *err) {
   sqlite_catalog *c = (sqlite_catalog *)base;
   char *ns;
-  BL_TRY(bl_sqlite_join(c->ctx, levels, n_levels, &ns, err));
+  BL_TRY(bl_namespace_join(c->c.ctx, levels, n_levels, &ns, err));
   bl_status st = need_namespace(c, ns, err);
   if (st == BL_OK) st = visit_properties(c, ns, visit, user, err);
-  bl_free(c->ctx, ns);
+  bl_free(c->c.ctx, ns);
   return st;
 }
 
@@ -336,16 +338,11 @@ typedef struct found_location {
   char *path;
 } found_location;
 
-static size_t without_slashes(const char *s) {
-  size_t n = strlen(s);
-  while (n > 1 && s[n - 1] == '/') n--;
-  return n;
-}
-
 static bl_status take_location(void *user, const bl_catalog_pair *p, bl_error *err) {
   found_location *f = user;
   if (strcmp(p->key, "location") != 0) return BL_OK;
-  f->path = bl_asprintf(f->c->ctx, "%.*s", (int)without_slashes(p->value), p->value);
+  bl_str folder = bl_path_trim(bl_str_of(p->value));
+  f->path = bl_asprintf(f->c->c.ctx, "%.*s", (int)folder.n, folder.p);
   return f->path ? BL_OK : bl_nomem(err);
 }
 
@@ -358,12 +355,13 @@ static bl_status namespace_folder(const sqlite_catalog *c, const char *ns, const
   if (st != BL_OK || f.path) return st;
   if (!c->warehouse) return bl_fail(err, BL_USAGE, "no warehouse is given for catalog %s of %s", c->catalog, c->path);
   bl_buf b;
-  bl_buf_init(&b, c->ctx, BL_BUF_MAX);
-  bl_buf_add(&b, c->warehouse, without_slashes(c->warehouse));
+  bl_buf_init(&b, c->c.ctx, BL_BUF_MAX);
+  bl_str warehouse = bl_path_trim(bl_str_of(c->warehouse));
+  bl_buf_add(&b, warehouse.p, warehouse.n);
   for (size_t i = 0; i < t->n_levels; i++) bl_buf_printf(&b, "/%s", t->levels[i]);
   bl_buf_byte(&b, 0);
   st = bl_buf_ok(&b, err);
-  if (st == BL_OK && !(*out = bl_strdup(c->ctx, (const char *)b.p))) st = bl_nomem(err);
+  if (st == BL_OK && !(*out = bl_strdup(c->c.ctx, (const char *)b.p))) st = bl_nomem(err);
   bl_buf_free(&b);
   return st;
 }
@@ -373,16 +371,16 @@ static bl_status sqlite_location(bl_catalog *base, const bl_table_name *t, bl_ca
   sqlite_catalog *c = (sqlite_catalog *)base;
   char *ns = NULL, *folder = NULL, *path = NULL;
   bl_status st;
-  BL_GO(bl_sqlite_join(c->ctx, t->levels, t->n_levels, &ns, err));
+  BL_GO(bl_namespace_join(c->c.ctx, t->levels, t->n_levels, &ns, err));
   BL_GO(need_namespace(c, ns, err));
   BL_GO(namespace_folder(c, ns, t, &folder, err));
-  path = bl_asprintf(c->ctx, "%s/%s", folder, t->name);
+  path = bl_asprintf(c->c.ctx, "%s/%s", folder, t->name);
   if (!path) BL_GO(bl_nomem(err));
   st = visit(user, &(bl_catalog_pair){"location", path}, err);
 done:
-  bl_free(c->ctx, ns);
-  bl_free(c->ctx, folder);
-  bl_free(c->ctx, path);
+  bl_free(c->c.ctx, ns);
+  bl_free(c->c.ctx, folder);
+  bl_free(c->c.ctx, path);
   return st;
 }
 

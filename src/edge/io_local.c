@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "table/pathmap.h"
 
 typedef struct local_io {
   bl_io io;
@@ -261,10 +262,8 @@ static void output_abort(bl_output *base) {
 
 /* Folder of a file: a fresh block; "." for a bare name. */
 static char *folder_of(bl_ctx *ctx, const char *path) {
-  const char *slash = strrchr(path, '/');
-  if (!slash) return bl_strdup(ctx, ".");
-  size_t n = slash == path ? 1 : (size_t)(slash - path);
-  return bl_asprintf(ctx, "%.*s", (int)n, path);
+  bl_str folder = bl_path_folder(bl_str_of(path));
+  return bl_asprintf(ctx, "%.*s", (int)folder.n, folder.p);
 }
 
 /* A file or folder; 0, or why not. */

@@ -68,5 +68,7 @@ void bl_json_remove(bl_json *obj, const char *key);
 void bl_json_remove_child(bl_json *parent, bl_json *child);
 /* Text; pretty = 2 spaces. Numbers as they were written. */
 void bl_json_print(bl_buf *b, const bl_json *v, bool pretty);
+/* The same, not pretty, as a string in arena a; p NULL: v is NULL, or no memory. */
+bl_str bl_json_text(bl_arena *a, const bl_json *v);
 
 #endif

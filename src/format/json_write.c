@@ -49,3 +49,13 @@ void bl_json_print(bl_buf *b, const bl_json *v, bool pretty) {
     new_line(b, pretty, depth);
   }
 }
+
+bl_str bl_json_text(bl_arena *a, const bl_json *v) {
+  bl_buf b;
+  bl_str text = BL_STR_NONE;
+  bl_buf_init(&b, bl_arena_ctx(a), BL_BUF_MAX);
+  if (v) bl_json_print(&b, v, false);
+  if (v && !b.failed) text = bl_arena_str(a, (bl_str){(const char *)b.p, b.n});
+  bl_buf_free(&b);
+  return text;
+}

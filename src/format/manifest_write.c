@@ -321,24 +321,14 @@ static void add_number(header *h, const char *key, int64_t v) {
   add_key(h, key, bl_arena_printf(h->a, "%lld", (long long)v));
 }
 
-static bl_str json_text(bl_arena *a, const bl_json *j) {
-  bl_buf b;
-  bl_str text = BL_STR_NONE;
-  bl_buf_init(&b, bl_arena_ctx(a), BL_BUF_MAX);
-  if (j) bl_json_print(&b, j, false);
-  if (j && !b.failed) text = bl_arena_str(a, (bl_str){(const char *)b.p, b.n});
-  bl_buf_free(&b);
-  return text;
-}
-
 static bl_status manifest_header(header *h, const bl_metadata *md, const bl_partition_spec *spec, int32_t schema_id,
                                  bl_manifest_content content, bl_error *err) {
   const bl_schema *schema = bl_metadata_schema(md, schema_id);
   if (!schema) return bl_fail(err, BL_USAGE, "manifest: the table has no schema %d", schema_id);
   bl_json *fields = bl_spec_to_json(h->a, spec);
-  add_key(h, "schema", json_text(h->a, bl_schema_to_json(h->a, schema)));
+  add_key(h, "schema", bl_json_text(h->a, bl_schema_to_json(h->a, schema)));
   add_number(h, "schema-id", schema_id);
-  add_key(h, "partition-spec", json_text(h->a, fields ? bl_json_get(fields, "fields") : NULL));
+  add_key(h, "partition-spec", bl_json_text(h->a, fields ? bl_json_get(fields, "fields") : NULL));
   add_number(h, "partition-spec-id", spec->id);
   add_number(h, "format-version", md->format_version);
   if (md->format_version > 1) add_key(h, "content", content == BL_MANIFEST_DATA ? BL_STR("data") : BL_STR("deletes"));

@@ -12,6 +12,11 @@ bl_str bl_pairs_get(const bl_pairs *p, const char *key) {
   return BL_STR_NONE;
 }
 
+bool bl_pairs_is(const bl_pairs *p, const char *key, bl_str value) {
+  bl_str v = bl_pairs_get(p, key);
+  return v.p && value.p && bl_str_eq(v, value);
+}
+
 typedef struct id_at {
   int64_t id;
   uint32_t at;

@@ -13,7 +13,8 @@ typedef struct bl_pairs {
   bl_pair *items;
   size_t n;
 } bl_pairs;
-bl_str bl_pairs_get(const bl_pairs *p, const char *key); /* p NULL where absent */
+bl_str bl_pairs_get(const bl_pairs *p, const char *key);            /* p NULL where absent */
+bool bl_pairs_is(const bl_pairs *p, const char *key, bl_str value); /* is the key there, with this value? */
 
 typedef struct bl_snapshot {
   int64_t id;

@@ -1,6 +1,7 @@
 /* address.c: TABLE and its options -> an opened table (bergline(1), ADDRESSES). */
 #include "table/catalog.h"
 #include "table/locate.h"
+#include "table/pathmap.h"
 #include "table/table.h"
 
 typedef struct opening {
@@ -10,8 +11,8 @@ typedef struct opening {
   const bl_drivers *drivers;
   bl_io *io; /* with the maps that were asked for */
   bl_table *table;
-  char *location;  /* the metadata file that a catalog named last */
-  bool named, new; /* it named one; not the one before */
+  char *location;    /* the metadata file that a catalog named last */
+  bool named, moved; /* it named one; not the one before */
 } opening;
 
 /* A metadata file may be removed between being found and being read, where others commit and old versions go: then it
@@ -22,11 +23,6 @@ enum { MOST_TRIES = 100 };
 
 static bl_status load(opening *w, const bl_table_source *src, bl_error *err) {
   return bl_table_load(w->ctx, w->drivers, src, w->o, &w->table, err);
-}
-
-static bl_str trim_slashes(bl_str s) {
-  while (s.n > 1 && s.p[s.n - 1] == '/') s.n--;
-  return s;
 }
 
 static bl_str last_part(bl_str path) {
@@ -47,7 +43,7 @@ static bl_str folder_of_metadata(bl_str path) {
   if (!ends_with(metadata, "metadata/")) return BL_STR_NONE;
   if (metadata.n == 9) return BL_STR(".");
   metadata.n -= 9; /* "F/" */
-  return metadata.p[metadata.n - 1] == '/' ? trim_slashes(metadata) : BL_STR_NONE;
+  return metadata.p[metadata.n - 1] == '/' ? bl_path_trim(metadata) : BL_STR_NONE;
 }
 
 static bl_status open_metadata_file(opening *w, const char *path, bl_table_form form, bl_error *err) {
@@ -97,7 +93,7 @@ static bl_status open_folder(opening *w, const char *folder, bl_error *err) {
 }
 
 static bl_status open_path(opening *w, bl_error *err) {
-  bl_str s = trim_slashes(bl_str_of(w->address));
+  bl_str s = bl_path_trim(bl_str_of(w->address));
   if (ends_with(s, ".json") || ends_with(s, ".json.gz")) return open_metadata_file(w, w->address, BL_FORM_HADOOP, err);
   char *folder = bl_asprintf(w->ctx, "%.*s", (int)s.n, s.p);
   if (!folder) return bl_nomem(err);
@@ -112,7 +108,7 @@ static bl_status open_in_warehouse(opening *w, const char *warehouse, const bl_t
   bl_buf path;
   bl_status st;
   bl_buf_init(&path, w->ctx, BL_BUF_MAX);
-  bl_buf_str(&path, trim_slashes(bl_str_of(warehouse)));
+  bl_buf_str(&path, bl_path_trim(bl_str_of(warehouse)));
   for (size_t i = 0; i < name->n_levels; i++) bl_buf_printf(&path, "/%s", name->levels[i]);
   bl_buf_printf(&path, "/%s", name->name);
   bl_buf_byte(&path, 0);
@@ -126,7 +122,7 @@ done:
 static bl_status visit_table(void *user, const bl_catalog_entry *e, bl_error *err) {
   opening *w = user;
   w->named = true;
-  w->new = !w->location || strcmp(w->location, e->metadata_location) != 0;
+  w->moved = !w->location || strcmp(w->location, e->metadata_location) != 0;
   bl_free(w->ctx, w->location);
   w->location = bl_strdup(w->ctx, e->metadata_location);
   if (!w->location) return bl_nomem(err);
@@ -141,7 +137,7 @@ static bl_status open_named(opening *w, bl_catalog *catalog, const bl_table_name
     why = (bl_error)BL_ERROR_INIT;
     w->named = false;
     st = catalog->load(catalog, name, visit_table, w, &why);
-    again = st == BL_NOT_FOUND && w->named && w->new &&i < MOST_TRIES;
+    again = st == BL_NOT_FOUND && w->named && w->moved && i < MOST_TRIES;
   }
   bl_free(w->ctx, w->location);
   w->location = NULL;

@@ -1,6 +1,7 @@
 /* catalog.c: see catalog.h and bergline/catalog.h. */
 #include "table/catalog.h"
 
+#include "base/buf.h"
 #include "bergline/catalog.h"
 #include "table/config.h"
 #include "table/pathmap.h"
@@ -37,6 +38,17 @@ bl_status bl_namespace_parse(bl_arena *a, const char *text, const char *const **
   BL_TRY(split(a, text, "a namespace", &parts, n, err));
   *levels = parts;
   return BL_OK;
+}
+
+bl_status bl_namespace_join(bl_ctx *ctx, const char *const *levels, size_t n, char **out, bl_error *err) {
+  bl_buf b;
+  bl_buf_init(&b, ctx, BL_BUF_MAX);
+  for (size_t i = 0; i < n; i++) bl_buf_printf(&b, "%s%s", i ? "." : "", levels[i]);
+  bl_buf_byte(&b, 0);
+  bl_status st = bl_buf_ok(&b, err);
+  *out = st == BL_OK ? bl_strdup(ctx, (const char *)b.p) : NULL;
+  bl_buf_free(&b);
+  return st == BL_OK && !*out ? bl_nomem(err) : st;
 }
 
 /* ---- choosing ---- */

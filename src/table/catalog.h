@@ -23,6 +23,9 @@ bl_status bl_table_name_parse(bl_arena *a, const char *text, bl_table_name *out,
 bl_status bl_namespace_parse(bl_arena *a, const char *text, const char *const **levels, size_t *n,
                              bl_error *err) BL_CHECKED;
 
+/* And back: "a.b"; bl_free. */
+bl_status bl_namespace_join(bl_ctx *ctx, const char *const *levels, size_t n, char **out, bl_error *err) BL_CHECKED;
+
 /* The drivers' I/O with the path maps of the options. */
 bl_status bl_io_with_maps(bl_ctx *ctx, bl_io *io, const bl_table_options *o, bl_io **out, bl_error *err) BL_CHECKED;
 

@@ -1,6 +1,8 @@
 /* io.c: see io.h. */
 #include "table/io.h"
 
+#include "table/pathmap.h"
+
 bl_status bl_io_read_all(bl_io *io, const char *path, int64_t max, bl_buf *out, bl_error *err) {
   bl_input *in = NULL;
   BL_TRY(io->open_input(io, path, &in, err));
@@ -49,15 +51,8 @@ static bl_status add_path(bl_unsynced *u, bl_str path, bl_error *err) {
   return BL_OK;
 }
 
-static bl_str folder_of(bl_str path) {
-  size_t n = path.n;
-  while (n && path.p[n - 1] != '/') n--;
-  if (n == 0) return BL_STR(".");
-  return (bl_str){path.p, n > 1 ? n - 1 : n};
-}
-
 bl_status bl_unsynced_add(bl_unsynced *u, bl_str path, bl_error *err) {
-  bl_str folder = folder_of(path);
+  bl_str folder = bl_path_folder(path);
   BL_TRY(add_path(u, path, err));
   if (!u->folders) BL_TRY(bl_map_new(u->ctx, &u->folders, err));
   if (bl_map_get(u->folders, folder)) return BL_OK;

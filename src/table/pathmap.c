@@ -23,6 +23,18 @@ bl_str bl_path_local(bl_str path) {
   return bl_str_starts(rest, BL_STR("/")) ? rest : path;
 }
 
+bl_str bl_path_trim(bl_str folder) {
+  while (folder.n > 1 && folder.p[folder.n - 1] == '/') folder.n--;
+  return folder;
+}
+
+bl_str bl_path_folder(bl_str path) {
+  size_t n = path.n;
+  while (n && path.p[n - 1] != '/') n--;
+  if (n == 0) return BL_STR(".");
+  return (bl_str){path.p, n > 1 ? n - 1 : n};
+}
+
 /* A folder without its trailing slashes ("/" becomes ""). */
 static bl_str trim(bl_str s) {
   while (s.n && s.p[s.n - 1] == '/') s.n--;

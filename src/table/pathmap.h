@@ -24,6 +24,10 @@ size_t bl_io_pathmap_maps(const bl_io *io, const bl_path_map **out);
 char *bl_path_map_apply(bl_ctx *ctx, const bl_path_map *maps, size_t n, const char *path);
 /* The part of a path behind "file:", "file://" or "file://localhost" where an absolute path follows; else all of it. */
 bl_str bl_path_local(bl_str path);
+/* A folder without slashes at its end; "/" stays. */
+bl_str bl_path_trim(bl_str folder);
+/* The folder of a file; "." for a bare name. */
+bl_str bl_path_folder(bl_str path);
 /* Are two paths one by 3., trailing slashes left out? */
 bool bl_path_same(bl_str a, bl_str b);
 

@@ -79,8 +79,7 @@ static bl_status by_sequence(const bl_metadata *m, int64_t seq, bl_snap *out, bl
 static bl_status by_wap(const bl_metadata *m, bl_str id, bl_snap *out, bl_error *err) {
   out->kind = BL_SNAP_WAP;
   for (size_t i = 0; i < m->n_snapshots; i++) {
-    bl_str wap = bl_pairs_get(&m->snapshots[i].summary, "wap.id");
-    if (!wap.p || !bl_str_eq(wap, id)) continue;
+    if (!bl_pairs_is(&m->snapshots[i].summary, "wap.id", id)) continue;
     if (out->snapshot)
       return bl_fail(err, BL_USAGE, "WAP id %.*s is ambiguous: snapshots %lld and %lld have it", BL_STR_ARG(id),
                      (long long)out->snapshot->id, (long long)m->snapshots[i].id);

@@ -58,8 +58,6 @@ bl_status bl_table_refresh(const bl_table *t, bl_table **out, bl_error *err) BL_
  * folders, errors. */
 bool bl_table_is_current(const bl_table *t);
 
-/* "a.b.name" in pieces, in arena a. BL_USAGE. */
-bl_status bl_table_name_parse(bl_arena *a, const char *text, bl_table_name *out, bl_error *err) BL_CHECKED;
 /* A read-only table over a metadata document in memory (tasks): paths go through the options' maps. o's drivers NULL:
  * the built-in ones. */
 bl_status bl_table_from_metadata(bl_ctx *ctx, const void *json, size_t n, const bl_table_options *o, bl_table **out,

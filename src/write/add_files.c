@@ -45,10 +45,8 @@ static bool has_scheme(const char *path) {
 static bl_status path_of(adding *x, const char *path, bl_str *out, bl_error *err) {
   if (path[0] != '/' && !has_scheme(path))
     return bl_fail(err, BL_USAGE, "cannot add: %s: the path of a file must begin with / or a scheme", path);
-  bl_str p = bl_str_of(path), location = x->t->metadata->location;
-  bl_str root = x->t->root ? bl_path_local(bl_str_of(x->t->root)) : BL_STR_NONE, local = bl_path_local(p);
-  while (root.n > 1 && root.p[root.n - 1] == '/') root.n--;
-  while (location.n > 1 && location.p[location.n - 1] == '/') location.n--;
+  bl_str p = bl_str_of(path), location = bl_path_trim(x->t->metadata->location);
+  bl_str root = x->t->root ? bl_path_trim(bl_path_local(bl_str_of(x->t->root))) : BL_STR_NONE, local = bl_path_local(p);
   bool below = root.p && bl_str_starts(local, root) && local.n > root.n && local.p[root.n] == '/';
   *out = below ? bl_arena_printf(x->arena, "%.*s%.*s", (int)location.n, location.p, (int)(local.n - root.n),
                                  local.p + root.n)

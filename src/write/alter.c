@@ -6,14 +6,18 @@
 #include "write/commit.h"
 #include "write/schema_text.h"
 
+bool bl_alter_is_id(const bl_json *obj, const char *key, int32_t id) {
+  const bl_json *v = bl_json_get(obj, key);
+  int32_t x;
+  return v && bl_json_i32(v, &x, NULL) == BL_OK && x == id;
+}
+
 /* ---- the document of the current schema ---- */
 
 static const bl_json *current_document(const bl_metadata *md) {
   const bl_json *list = bl_json_get(md->json, "schemas");
-  for (const bl_json *v = list ? list->first : NULL; v; v = v->next) {
-    int32_t id;
-    if (bl_json_get_i32(v, "schema-id", &id, NULL) == BL_OK && id == md->current_schema_id) return v;
-  }
+  for (const bl_json *v = list ? list->first : NULL; v; v = v->next)
+    if (bl_alter_is_id(v, "schema-id", md->current_schema_id)) return v;
   return bl_json_get(md->json, "schema"); /* format version 1 */
 }
 
@@ -23,16 +27,10 @@ static const bl_type *type_of(const bl_schema *s, const bl_field *f) {
 
 static bl_status find_by_id(bl_json *type, int32_t id, bl_field_place *out);
 
-static bool is_id(const bl_json *obj, const char *key, int32_t id) {
-  const bl_json *v = bl_json_get(obj, key);
-  int32_t x;
-  return v && bl_json_i32(v, &x, NULL) == BL_OK && x == id;
-}
-
 static bl_status find_in_struct(bl_json *type, int32_t id, bl_field_place *out) {
   bl_json *fields = (bl_json *)bl_json_get(type, "fields");
   for (bl_json *f = fields ? fields->first : NULL; f; f = f->next) {
-    if (is_id(f, "id", id)) {
+    if (bl_alter_is_id(f, "id", id)) {
       *out = (bl_field_place){f, "type", "required", fields, false};
       return BL_OK;
     }
@@ -43,7 +41,7 @@ static bl_status find_in_struct(bl_json *type, int32_t id, bl_field_place *out) 
 
 static bl_status find_in(bl_json *type, const char *id_key, const char *key, const char *required, int32_t id,
                          bl_field_place *out) {
-  if (is_id(type, id_key, id)) {
+  if (bl_alter_is_id(type, id_key, id)) {
     *out = (bl_field_place){type, key, required, NULL, false};
     return BL_OK;
   }

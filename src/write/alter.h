@@ -25,6 +25,8 @@ typedef struct bl_field_place {
   bool in_key;                         /* it is, or is inside, the key of a map */
 } bl_field_place;
 
+/* Is the member of that name the number id? */
+bool bl_alter_is_id(const bl_json *obj, const char *key, int32_t id);
 bl_status bl_alter_find(bl_alter_context *c, const char *name, const bl_field **f, bl_field_place *out,
                         bl_error *err) BL_CHECKED;
 /* The "fields" of the struct that `name` without its last part means, and that part. */

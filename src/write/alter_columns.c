@@ -208,30 +208,33 @@ static bool is_v3_promotion(const bl_type *from, const bl_type *to) {
   return from->kind == BL_KIND_UNKNOWN || (from->kind == BL_DATE && to->kind != BL_DATE);
 }
 
+static bl_str type_text(bl_arena *a, const bl_type *t) {
+  bl_buf b;
+  bl_buf_init(&b, bl_arena_ctx(a), BL_BUF_MAX);
+  bl_type_print(&b, t);
+  bl_str text = b.failed ? BL_STR_NONE : bl_arena_str(a, (bl_str){(const char *)b.p, b.n});
+  bl_buf_free(&b);
+  return text;
+}
+
 bl_status bl_alter_type(bl_alter_context *c, bl_error *err) {
   const bl_field *f;
   bl_field_place at;
   bl_type to;
-  bl_buf was;
   int32_t no_ids = 0;
   BL_TRY(bl_alter_find(c, c->words[0], &f, &at, err));
   BL_TRY(bl_type_text(c->a, bl_str_of(c->words[1]), &no_ids, &to, err));
   bool allowed = !bl_kind_is_nested(to.kind) && !bl_kind_is_nested(f->type.kind) &&
                  bl_type_can_promote(&f->type, &to) && (c->md->format_version > 2 || !is_v3_promotion(&f->type, &to));
-  bl_buf_init(&was, bl_arena_ctx(c->a), 200);
-  bl_type_print(&was, &f->type);
-  bl_str text = bl_arena_str(c->a, (bl_str){(const char *)was.p, was.n});
-  bl_buf_free(&was);
-  if (!allowed)
+  if (!allowed) {
+    bl_str was = type_text(c->a, &f->type);
     return bl_fail(err, BL_USAGE, "cannot make %s a %s: %s is not widened to it", c->words[0], c->words[1],
-                   text.p ? text.p : "?");
+                   was.p ? was.p : "?");
+  }
   BL_TRY(check_partitions(c, f, &to, err));
   BL_TRY(widen_default(c, at.holder, "initial-default", f, f->initial_default, &to, err));
   BL_TRY(widen_default(c, at.holder, "write-default", f, f->write_default, &to, err));
-  bl_buf name;
-  bl_buf_init(&name, bl_arena_ctx(c->a), 200);
-  bl_type_print(&name, &to);
-  bl_json *v = name.failed ? NULL : bl_json_new_str(c->a, (bl_str){(const char *)name.p, name.n});
-  bl_buf_free(&name);
+  bl_str name = type_text(c->a, &to);
+  bl_json *v = name.p ? bl_json_new_str(c->a, name) : NULL;
   return v && bl_json_set(c->a, at.holder, at.type_key, v) ? BL_OK : bl_nomem(err);
 }

@@ -20,21 +20,13 @@ static bl_status read_mapping(bl_alter_context *c, bl_json **out, bl_error *err)
 }
 
 static bl_status write_mapping(bl_alter_context *c, const bl_json *mapping, bl_error *err) {
-  bl_buf b;
-  bl_buf_init(&b, bl_arena_ctx(c->a), BL_BUF_MAX);
-  bl_json_print(&b, mapping, false);
-  bl_status st = bl_buf_ok(&b, err);
-  if (st == BL_OK)
-    st = bl_edit_property(c->e, BL_STR("schema.name-mapping.default"), (bl_str){(const char *)b.p, b.n}, err);
-  bl_buf_free(&b);
-  return st;
+  bl_str text = bl_json_text(c->a, mapping);
+  return text.p ? bl_edit_property(c->e, bl_str_of(mapping_key), text, err) : bl_nomem(err);
 }
 
 static bl_json *find_mapped(bl_json *list, int32_t id) {
   for (bl_json *m = list ? list->first : NULL; m; m = m->next) {
-    const bl_json *v = bl_json_get(m, "field-id");
-    int32_t x;
-    if (v && bl_json_i32(v, &x, NULL) == BL_OK && x == id) return m;
+    if (bl_alter_is_id(m, "field-id", id)) return m;
     bl_json *fields = (bl_json *)bl_json_get(m, "fields");
     bl_json *found = fields && fields->kind == BL_J_ARRAY ? find_mapped(fields, id) : NULL;
     if (found) return found;

@@ -111,16 +111,10 @@ static bl_status read_events(bl_applying *a, bl_apply_source source, bl_error *e
 /* The position that the branch has recorded last. */
 static bl_status find_stored(bl_arena *arena, const bl_metadata *md, const bl_snapshot *head, bl_position *out,
                              bl_error *err) {
+  bool found = false;
   *out = (bl_position){0};
-  for (size_t steps = 0; head && steps < md->n_snapshots; steps++, head = bl_metadata_parent(md, head)) {
-    bl_str text = bl_pairs_get(&head->summary, BL_SOURCE_POSITION);
-    bl_json *v;
-    if (!text.p) continue;
-    BL_TRY(bl_json_parse(arena, text.p, text.n, &v, err));
-    bl_position p;
-    bl_position_of(v, &p);
-    return bl_position_copy(arena, &p, out, err);
-  }
+  for (size_t steps = 0; head && !found && steps < md->n_snapshots; steps++, head = bl_metadata_parent(md, head))
+    BL_TRY(bl_position_recorded(arena, head, &found, out, err));
   return BL_OK;
 }
 

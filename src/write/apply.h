@@ -29,6 +29,9 @@ int bl_position_cmp(const bl_position *a, const bl_position *b, bool *known);
 bl_status bl_position_copy(bl_arena *a, const bl_position *p, bl_position *out, bl_error *err) BL_CHECKED;
 /* As JSON, which bl_position_of reads; in arena a. */
 bl_status bl_position_print(bl_arena *a, const bl_position *p, bl_str *out, bl_error *err) BL_CHECKED;
+/* What a snapshot's summary has recorded, if anything; strings are in arena a. */
+bl_status bl_position_recorded(bl_arena *a, const bl_snapshot *s, bool *found, bl_position *out,
+                               bl_error *err) BL_CHECKED;
 
 /* ---- rows ---- apply.c */
 typedef struct bl_applying {

@@ -26,13 +26,10 @@ static bl_status commit_of(const bl_json *event, bl_position *out, int64_t *id, 
 static bl_status read_recorded(bl_applying *a, const bl_snapshot *head, recorded *r, bl_error *err) {
   const bl_metadata *md = a->t->metadata;
   for (size_t steps = 0; head && steps < md->n_snapshots; steps++, head = bl_metadata_parent(md, head)) {
-    bl_str text = bl_pairs_get(&head->summary, BL_SOURCE_POSITION);
-    bl_json *v;
     bl_position p;
     int64_t id;
-    if (!text.p) continue;
-    BL_TRY(bl_json_parse(a->arena, text.p, text.n, &v, err));
-    bl_position_of(v, &p);
+    bool found;
+    BL_TRY(bl_position_recorded(a->arena, head, &found, &p, err));
     if (!p.names || strcmp(p.names[0], "commit_snapshot_id") != 0 || !bl_parse_i64(p.parts[0], &id)) continue;
     if (!bl_imap_put(r->commits, id, 0, NULL)) return bl_nomem(err);
   }

@@ -8,7 +8,6 @@ static const char *const logs[][4] = {
     {"commit_lsn", "change_lsn", "event_serial_no"},
     {"change_lsn", "event_serial_no"},
     {"scn"},
-    {"commit_snapshot_id"},
 };
 
 /* Numbers are compared as numbers, so are strings of digits; text that grows longer comes later. */
@@ -64,7 +63,6 @@ bl_status bl_position_copy(bl_arena *a, const bl_position *p, bl_position *out, 
 }
 
 bl_status bl_position_print(bl_arena *a, const bl_position *p, bl_str *out, bl_error *err) {
-  bl_buf text;
   bl_json *o = bl_json_new(a, BL_J_OBJECT);
   bool ok = o != NULL;
   for (size_t i = 0; ok && i < BL_LEN(p->parts) && p->parts[i].p; i++) {
@@ -72,14 +70,15 @@ bl_status bl_position_print(bl_arena *a, const bl_position *p, bl_str *out, bl_e
     bool number = bl_parse_i64(p->parts[i], &v);
     ok = bl_json_set(a, o, p->names[i], number ? bl_json_new_i64(a, v) : bl_json_new_str(a, p->parts[i]));
   }
-  if (!ok) return bl_nomem(err);
-  bl_buf_init(&text, bl_arena_ctx(a), BL_BUF_MAX);
-  bl_json_print(&text, o, false);
-  bl_status st = bl_buf_ok(&text, err);
-  if (st == BL_OK) {
-    *out = bl_arena_str(a, (bl_str){(const char *)text.p, text.n});
-    if (!out->p) st = bl_nomem(err);
-  }
-  bl_buf_free(&text);
-  return st;
+  *out = ok ? bl_json_text(a, o) : BL_STR_NONE;
+  return out->p ? BL_OK : bl_nomem(err);
+}
+
+bl_status bl_position_recorded(bl_arena *a, const bl_snapshot *s, bool *found, bl_position *out, bl_error *err) {
+  bl_str text = bl_pairs_get(&s->summary, BL_SOURCE_POSITION);
+  bl_json *v = NULL;
+  *found = text.p != NULL;
+  if (text.p) BL_TRY(bl_json_parse(a, text.p, text.n, &v, err));
+  bl_position_of(v, out);
+  return BL_OK;
 }

@@ -35,11 +35,6 @@ static bl_status find(picking *p, const char *text, bl_error *err) {
   return p->pick ? BL_OK : bl_fail(err, BL_NOT_FOUND, "the table has no snapshot yet");
 }
 
-static bool is_value(const bl_snapshot *s, const char *key, bl_str value) {
-  bl_str v = bl_pairs_get(&s->summary, key);
-  return value.p && v.p && bl_str_eq(v, value);
-}
-
 /* 3. */
 bool bl_pick_is_applied(const bl_metadata *md, bl_str ref, const bl_snapshot *pick) {
   char id[32];
@@ -48,9 +43,9 @@ bool bl_pick_is_applied(const bl_metadata *md, bl_str ref, const bl_snapshot *pi
   const bl_snapshot *s = r ? bl_metadata_snapshot(md, r->snapshot_id) : NULL;
   snprintf(id, sizeof id, "%lld", (long long)pick->id);
   for (size_t steps = 0; s && steps < md->n_snapshots; steps++) {
-    if (s->id == pick->id || is_value(s, "source-snapshot-id", bl_str_of(id))) return true;
-    if (is_value(s, "published-wap-id", wap) || is_value(s, "wap.id", wap)) return true;
-    if (is_value(s, "bergline.batch-id", batch)) return true;
+    if (s->id == pick->id || bl_pairs_is(&s->summary, "source-snapshot-id", bl_str_of(id))) return true;
+    if (bl_pairs_is(&s->summary, "published-wap-id", wap) || bl_pairs_is(&s->summary, "wap.id", wap)) return true;
+    if (bl_pairs_is(&s->summary, "bergline.batch-id", batch)) return true;
     s = bl_metadata_parent(md, s);
   }
   return false;

@@ -43,22 +43,19 @@ static bool retries_wait(retries *r) {
 
 /* ---- batches ---- */
 
-static bool has_value(const bl_snapshot *s, const char *key, const char *value) {
-  bl_str v = bl_pairs_get(&s->summary, key);
-  return v.p && bl_str_is(v, value);
-}
-
 const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id, const char *wap_id) {
   const bl_metadata *md = t->metadata;
   const bl_ref *r = bl_metadata_ref(md, ref);
   const bl_snapshot *s = batch_id && r ? bl_metadata_snapshot(md, r->snapshot_id) : NULL;
   for (size_t steps = 0; s && steps < md->n_snapshots; steps++) {
-    if (has_value(s, "bergline.batch-id", batch_id)) return s;
+    if (bl_pairs_is(&s->summary, "bergline.batch-id", bl_str_of(batch_id))) return s;
     s = bl_metadata_parent(md, s);
   }
   for (size_t i = 0; batch_id && wap_id && i < md->n_snapshots; i++) {
     s = &md->snapshots[i];
-    if (has_value(s, "wap.id", wap_id) && has_value(s, "bergline.batch-id", batch_id)) return s;
+    if (bl_pairs_is(&s->summary, "wap.id", bl_str_of(wap_id)) &&
+        bl_pairs_is(&s->summary, "bergline.batch-id", bl_str_of(batch_id)))
+      return s;
   }
   return NULL;
 }

@@ -6,6 +6,7 @@
 #include "format/metadata_json.h"
 #include "table/catalog.h"
 #include "table/folder.h"
+#include "table/pathmap.h"
 #include "table/table.h"
 #include "write/arrow_types.h"
 #include "write/paths.h"
@@ -178,8 +179,7 @@ bl_status bl_new_document(bl_arena *a, const bl_create_options *o, const char *l
 
 bl_status bl_absolute_path(bl_arena *a, const char *folder, bl_str *out, bl_error *err) {
   char here[4096];
-  size_t n = strlen(folder);
-  while (n > 1 && folder[n - 1] == '/') n--;
+  size_t n = bl_path_trim(bl_str_of(folder)).n;
   while (n > 2 && folder[0] == '.' && folder[1] == '/') folder += 2, n -= 2;
   bool absolute = folder[0] == '/' || strstr(folder, ":/");
   if (!absolute && !getcwd(here, sizeof here)) return bl_fail(err, BL_IO, "cannot tell the working folder: %m");

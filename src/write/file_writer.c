@@ -74,18 +74,8 @@ static bl_status add_lineage(bl_file_env *e, unsigned bits, const bl_type *base,
 }
 
 static bl_status schema_text(bl_file_env *e, bl_error *err) {
-  bl_json *json = bl_schema_to_json(e->arena, e->schema);
-  if (!json) return bl_nomem(err);
-  bl_buf b;
-  bl_buf_init(&b, e->t->ctx, BL_BUF_MAX);
-  bl_json_print(&b, json, false);
-  bl_status st = bl_buf_ok(&b, err);
-  if (st == BL_OK) {
-    e->schema_json = bl_arena_str(e->arena, (bl_str){(const char *)b.p, b.n});
-    if (!e->schema_json.p) st = bl_nomem(err);
-  }
-  bl_buf_free(&b);
-  return st;
+  e->schema_json = bl_json_text(e->arena, bl_schema_to_json(e->arena, e->schema));
+  return e->schema_json.p ? BL_OK : bl_nomem(err);
 }
 
 bl_status bl_file_env_init(bl_file_env *e, bl_table *t, const bl_schema *schema, bool lineage, bl_error *err) {

@@ -41,9 +41,9 @@ bl_status bl_foreign_partition(const bl_foreign_env *env, bl_foreign_file *f, bl
  * branch that the files go to. BL_USAGE names file and id. */
 bl_status bl_foreign_trust(bl_table *t, const char *ref, bl_foreign_file *files, size_t n, bl_error *err) BL_CHECKED;
 
-/* A name mapping of a schema's own names, as JSON in arena a. */
-/* A field of it, with those inside; NULL = no memory. */
+/* A field of a name mapping, with those inside, by its own name; NULL = no memory. */
 bl_json *bl_name_mapping_of(bl_arena *a, const bl_field *f);
+/* The name mapping of a schema's own names, as JSON in arena a. */
 bl_status bl_name_mapping_make(bl_arena *a, const bl_schema *s, bl_str *json, bl_error *err) BL_CHECKED;
 
 #endif

@@ -19,16 +19,6 @@ static bl_json *fields_of(bl_arena *a, const bl_type *t) {
 }
 
 bl_status bl_name_mapping_make(bl_arena *a, const bl_schema *s, bl_str *json, bl_error *err) {
-  bl_json *v = fields_of(a, &s->root);
-  bl_buf b;
-  if (!v) return bl_nomem(err);
-  bl_buf_init(&b, bl_arena_ctx(a), BL_BUF_MAX);
-  bl_json_print(&b, v, false);
-  bl_status st = bl_buf_ok(&b, err);
-  if (st == BL_OK) {
-    *json = bl_arena_str(a, (bl_str){(const char *)b.p, b.n});
-    if (!json->p) st = bl_nomem(err);
-  }
-  bl_buf_free(&b);
-  return st;
+  *json = bl_json_text(a, fields_of(a, &s->root));
+  return json->p ? BL_OK : bl_nomem(err);
 }

@@ -137,16 +137,6 @@ bl_status bl_edit_remove_ref(bl_edit *e, bl_str name, bl_error *err) {
 
 /* ---- schemas, specs, orders ---- */
 
-static bl_str text_of(bl_edit *e, const bl_json *v) {
-  bl_buf b;
-  bl_str text = BL_STR_NONE;
-  bl_buf_init(&b, bl_arena_ctx(e->a), BL_BUF_MAX);
-  bl_json_print(&b, v, false);
-  if (!b.failed) text = bl_arena_str(e->a, (bl_str){(const char *)b.p, b.n});
-  bl_buf_free(&b);
-  return text;
-}
-
 /* Do two objects say the same but for the member id_key? BL_NOMEM. */
 static bl_status same_but_id(bl_edit *e, const bl_json *a, const bl_json *b, const char *id_key, bool *same,
                              bl_error *err) {
@@ -154,7 +144,7 @@ static bl_status same_but_id(bl_edit *e, const bl_json *a, const bl_json *b, con
   if (!x || !y) return bl_nomem(err);
   bl_json_remove(x, id_key);
   bl_json_remove(y, id_key);
-  bl_str s = text_of(e, x), t = text_of(e, y);
+  bl_str s = bl_json_text(e->a, x), t = bl_json_text(e->a, y);
   if (!s.p || !t.p) return bl_nomem(err);
   *same = bl_str_eq(s, t);
   return BL_OK;

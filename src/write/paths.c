@@ -2,6 +2,7 @@
 #include "write/paths.h"
 
 #include "base/text.h"
+#include "table/pathmap.h"
 
 bl_uuid_text bl_new_uuid(bl_ctx *ctx) {
   uint8_t v[16];
@@ -33,7 +34,7 @@ static bl_str folder(bl_arena *a, const bl_metadata *md, const char *property, c
   bl_str path = property ? bl_pairs_get(&md->properties, property) : BL_STR_NONE;
   bool own = path.p && path.n;
   if (!own) path = md->location;
-  while (path.n > 1 && path.p[path.n - 1] == '/') path.n--;
+  path = bl_path_trim(path);
   return own ? bl_arena_printf(a, "%.*s", (int)path.n, path.p)
              : bl_arena_printf(a, "%.*s/%s", (int)path.n, path.p, name);
 }

@@ -4,6 +4,7 @@
  * out. */
 #include "base/map.h"
 #include "rows/stream.h"
+#include "write/schema_sample.h"
 #include "write/text_rows.h"
 
 enum { PEEK_BYTES = 1 << 20 /* of rows that tell the columns */ };
@@ -128,12 +129,6 @@ static bl_kind kind_of(const bl_json *v) {
   }
 }
 
-/* The kind that holds both. */
-static bl_kind common(bl_kind a, bl_kind b) {
-  if (a == b) return a;
-  return (a == BL_LONG && b == BL_DOUBLE) || (a == BL_DOUBLE && b == BL_LONG) ? BL_DOUBLE : BL_STRING;
-}
-
 static bl_status note_extra(ndjson *r, const bl_json *m, size_t *cap, bl_error *err) {
   const size_t *at = bl_map_get(r->places, m->key);
   if (at && *at < r->n_own) {
@@ -143,7 +138,7 @@ static bl_status note_extra(ndjson *r, const bl_json *m, size_t *cap, bl_error *
   if (at) {
     bl_type *t = &r->columns.fields[*at].type;
     if (m->kind == BL_J_NULL) return BL_OK;
-    t->kind = t->kind == BL_KIND_UNKNOWN ? kind_of(m) : common(t->kind, kind_of(m));
+    t->kind = bl_kind_of_both(t->kind, kind_of(m));
     return BL_OK;
   }
   if (r->columns.n == *cap) {

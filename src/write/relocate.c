@@ -22,15 +22,9 @@ bl_str bl_relocated(bl_relocating *r, bl_str path) {
   return relocated_in(r, r->arena, path);
 }
 
-static bl_str folder_of(bl_str path) {
-  while (path.n && path.p[path.n - 1] != '/') path.n--;
-  if (path.n > 1) path.n--;
-  return path;
-}
-
 bl_status bl_relocate_name(bl_relocating *r, bl_str beside, const char *ending, bl_str *now, bl_str *then,
                            bl_error *err) {
-  bl_str folder = folder_of(beside);
+  bl_str folder = bl_path_folder(beside);
   bl_str old = bl_arena_printf(r->arena, "%.*s/%s-%d-%s", (int)folder.n, folder.p, r->uuid.s, r->n_names++, ending);
   *then = old.p ? bl_relocated(r, old) : BL_STR_NONE;
   *now = r->t->form == BL_FORM_CATALOG ? *then : old; /* 3. */
@@ -73,8 +67,7 @@ static bl_status set_bounds(bl_arena *a, bl_data_file *f, const bl_moved *m, bl_
 static bl_status move_delete_file(bl_relocating *r, bl_arena *a, bl_manifest_entry *e, bl_error *err) {
   bl_data_file *f = &e->file;
   bool puffin = f->format == BL_FORMAT_PUFFIN;
-  if (!moved_of(r, f->path))
-    BL_TRY(puffin ? bl_relocate_puffin(r, f->path, f->file_size, err) : bl_relocate_positions(r, e, err));
+  if (!moved_of(r, f->path)) BL_TRY(puffin ? bl_relocate_puffin(r, f->path, err) : bl_relocate_positions(r, e, err));
   const bl_moved *m = moved_of(r, f->path);
   f->path = m->path;
   f->file_size = m->size;
@@ -280,9 +273,9 @@ static bl_status edit(void *user, bl_edit *e, bl_error *err) {
   return st;
 }
 
-static bl_status check_location(bl_str to, bl_error *err) {
-  if (to.n && (to.p[0] == '/' || strstr(to.p, ":/"))) return BL_OK;
-  return bl_fail(err, BL_USAGE, "wrong location: %s: an absolute path or a URI is expected", to.p);
+static bl_status check_location(const char *to, bl_error *err) {
+  if (to[0] == '/' || strstr(to, ":/")) return BL_OK;
+  return bl_fail(err, BL_USAGE, "wrong location: %s: an absolute path or a URI is expected", to);
 }
 
 /* Was the last attempt made, though it was reported as lost? */
@@ -294,10 +287,10 @@ static bool is_there(const relocation *x, const bl_table *t) {
 }
 
 bl_status bl_relocate(bl_table *t, const char *to, const bl_write_options *o, bl_error *err) {
-  relocation x = {.ctx = t->ctx, .to = bl_str_of(to), .dry_run = o && o->dry_run};
-  BL_TRY(check_location(x.to, err));
-  while (x.to.n > 1 && x.to.p[x.to.n - 1] == '/') x.to.n--;
-  char *trimmed = bl_asprintf(t->ctx, "%.*s", (int)x.to.n, x.to.p);
+  relocation x = {.ctx = t->ctx, .dry_run = o && o->dry_run};
+  bl_str folder = bl_path_trim(bl_str_of(to));
+  BL_TRY(check_location(to, err));
+  char *trimmed = bl_asprintf(t->ctx, "%.*s", (int)folder.n, folder.p);
   if (!trimmed) return bl_nomem(err);
   x.to = bl_str_of(trimmed);
   bl_status st = bl_commit_metadata(t, edit, &x, o, err);

@@ -46,6 +46,6 @@ bl_status bl_relocate_remember(bl_relocating *r, bl_str old, const bl_moved *m, 
 
 /* A live delete file that names data files, with the new names: relocate_deletes.c. */
 bl_status bl_relocate_positions(bl_relocating *r, const bl_manifest_entry *e, bl_error *err) BL_CHECKED;
-bl_status bl_relocate_puffin(bl_relocating *r, bl_str path, int64_t size, bl_error *err) BL_CHECKED;
+bl_status bl_relocate_puffin(bl_relocating *r, bl_str path, bl_error *err) BL_CHECKED;
 
 #endif

@@ -18,12 +18,9 @@ typedef struct rewriting {
   bl_str lower, upper;
 } rewriting;
 
-static bl_status bound_by(rewriting *w, bl_str path, bl_error *err) {
-  bool lower = !w->lower.p || bl_str_cmp(path, w->lower) < 0, upper = !w->upper.p || bl_str_cmp(path, w->upper) > 0;
-  (void)err;
-  if (lower) w->lower = path;
-  if (upper) w->upper = path;
-  return BL_OK;
+static void bound_by(rewriting *w, bl_str path) {
+  if (!w->lower.p || bl_str_cmp(path, w->lower) < 0) w->lower = path;
+  if (!w->upper.p || bl_str_cmp(path, w->upper) > 0) w->upper = path;
 }
 
 static bl_status put_row(rewriting *w, int64_t i, bl_error *err) {
@@ -32,7 +29,7 @@ static bl_status put_row(rewriting *w, int64_t i, bl_error *err) {
     w->last = bl_arena_str(w->r->arena, path);
     w->last_new = w->last.p ? bl_relocated(w->r, w->last) : BL_STR_NONE;
     if (!w->last_new.p) return bl_nomem(err);
-    BL_TRY(bound_by(w, w->last_new, err));
+    bound_by(w, w->last_new);
   }
   BL_TRY(bl_builder_bytes(bl_builder_child(w->build, 0), w->last_new.p, w->last_new.n, err));
   BL_TRY(bl_builder_int(bl_builder_child(w->build, 1), bl_view_i64(&w->view->children[1], i), err));
@@ -145,12 +142,11 @@ done:
   return st;
 }
 
-bl_status bl_relocate_puffin(bl_relocating *r, bl_str path, int64_t size, bl_error *err) {
+bl_status bl_relocate_puffin(bl_relocating *r, bl_str path, bl_error *err) {
   bl_moved m = {0};
   bl_str now;
   bl_buf file, bytes;
   bl_status st;
-  (void)size;
   bl_buf_init(&file, r->ctx, BL_BUF_MAX);
   bl_buf_init(&bytes, r->ctx, BL_BUF_MAX);
   BL_GO(bl_io_read_all(r->t->io, path.p, r->ctx->o.max_metadata_bytes, &file, err));
