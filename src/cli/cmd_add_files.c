@@ -58,8 +58,7 @@ static bl_status add_files(cli *c, const void *values) {
   bl_write_options o;
   bl_add_files_options a;
   bl_status st = choose(c, values, &a);
-  if (st == BL_OK) st = cli_write_options(c, &o);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  if (st == BL_OK) st = cli_open_to_write(c, &t, &o);
   if (st == BL_OK) st = add_to(c, t, &a, &o);
   bl_table_free(t);
   return st;

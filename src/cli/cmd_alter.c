@@ -5,8 +5,7 @@ static bl_status alter(cli *c, const void *values) {
   bl_table *t = NULL;
   bl_write_options w;
   (void)values;
-  bl_status st = cli_write_options(c, &w);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  bl_status st = cli_open_to_write(c, &t, &w);
   if (st == BL_OK) st = bl_alter(t, c->args + 1, (size_t)c->n_args - 1, &w, &c->err);
   bl_table_free(t);
   return st == BL_OK ? cli_metadata_result(c, c->args[0], "%s %s", c->args[1], c->n_args > 2 ? c->args[2] : "done")

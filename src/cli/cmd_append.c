@@ -25,8 +25,7 @@ static bl_status append_to(cli *c, bl_table *t, const append_values *v, const bl
 static bl_status append(cli *c, const void *values) {
   bl_table *t = NULL;
   bl_write_options o;
-  bl_status st = cli_write_options(c, &o);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  bl_status st = cli_open_to_write(c, &t, &o);
   if (st == BL_OK) st = append_to(c, t, values, &o);
   bl_table_free(t);
   return st;

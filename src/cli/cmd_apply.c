@@ -43,8 +43,7 @@ static bl_status apply(cli *c, const void *values) {
   bl_write_options o;
   bl_write_result r = {0};
   if (!v->key) return bl_fail(&c->err, BL_USAGE, "wrong usage: apply: --key is missing");
-  bl_status st = cli_write_options(c, &o);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  bl_status st = cli_open_to_write(c, &t, &o);
   if (st == BL_OK) st = apply_events(c, t, v, &o, &r);
   bl_table_free(t);
   return st == BL_OK ? cli_write_result(c, &r) : st;

@@ -18,8 +18,7 @@ static bl_status delete_rows(cli *c, const void *values) {
   bl_write_options o;
   bl_write_result r = {0};
   if (!v->where) return bl_fail(&c->err, BL_USAGE, "wrong usage: delete: --where is missing (true: all rows)");
-  bl_status st = cli_write_options(c, &o);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  bl_status st = cli_open_to_write(c, &t, &o);
   if (st == BL_OK) st = cli_confirm(c, "delete the rows of %s where %s", c->args[0], v->where);
   if (st == BL_OK) st = cli_where_error(c, v->where, bl_delete_rows(t, v->where, &o, &r, &c->err));
   bl_table_free(t);

@@ -1,11 +1,6 @@
 /* cmd_move.c: fast-forward, cherry-pick, rollback: branches that move. */
 #include "writes.h"
 
-static bl_status open_table(cli *c, bl_write_options *w, bl_table **t) {
-  bl_status st = cli_write_options(c, w);
-  return st == BL_OK ? cli_open_table(c, c->args[0], t) : st;
-}
-
 static bl_status moved(cli *c, const bl_write_result *r, const char *what) {
   cli_json j = {0};
   if (c->common.dry_run) cli_json_text(&j, "done", "nothing (dry run)");
@@ -24,7 +19,7 @@ static bl_status fast_forward(cli *c, const void *values) {
   bl_write_options w;
   bl_write_result r;
   (void)values;
-  bl_status st = open_table(c, &w, &t);
+  bl_status st = cli_open_to_write(c, &t, &w);
   if (st == BL_OK) st = bl_fast_forward(t, c->args[1], c->args[2], &w, &r, &c->err);
   bl_table_free(t);
   return st == BL_OK ? moved(c, &r, "branch moved forward") : st;
@@ -35,7 +30,7 @@ static bl_status cherry_pick(cli *c, const void *values) {
   bl_write_options w;
   bl_write_result r;
   (void)values;
-  bl_status st = open_table(c, &w, &t);
+  bl_status st = cli_open_to_write(c, &t, &w);
   if (st == BL_OK) st = bl_cherry_pick(t, c->args[1], &w, &r, &c->err);
   bl_table_free(t);
   return st == BL_OK ? moved(c, &r, "snapshot picked") : st;
@@ -46,7 +41,7 @@ static bl_status rollback(cli *c, const void *values) {
   bl_write_options w;
   bl_write_result r;
   (void)values;
-  bl_status st = open_table(c, &w, &t);
+  bl_status st = cli_open_to_write(c, &t, &w);
   if (st == BL_OK) st = cli_confirm(c, "roll %s of %s back to %s", w.ref ? w.ref : "main", c->args[0], c->args[1]);
   if (st == BL_OK) st = bl_rollback(t, c->args[1], &w, &r, &c->err);
   bl_table_free(t);

@@ -33,8 +33,7 @@ static bl_status overwrite(cli *c, const void *values) {
   bl_overwrite_kind kind = v->where ? BL_OVERWRITE_WHERE : v->partitions ? BL_OVERWRITE_PARTITIONS : BL_OVERWRITE_ALL;
   if (v->where && v->partitions)
     return bl_fail(&c->err, BL_USAGE, "wrong usage: overwrite: --where or --partitions, not both");
-  bl_status st = cli_write_options(c, &o);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  bl_status st = cli_open_to_write(c, &t, &o);
   if (st == BL_OK) st = ask(c, v);
   if (st == BL_OK) st = cli_read_files(c, t, c->args + 1, 1, v->format, &rows);
   if (st == BL_OK) st = cli_where_error(c, v->where, bl_overwrite(t, &rows, kind, v->where, &o, &r, &c->err));

@@ -42,8 +42,7 @@ static bl_status fill(cli *c, const ref_values *v, bl_ref_options *o) {
   if (st == BL_OK && v->snapshot_age)
     st = cli_duration(c, "--max-snapshot-age", v->snapshot_age, &o->max_snapshot_age_ms);
   if (st == BL_OK && v->ref_age) st = cli_duration(c, "--max-ref-age", v->ref_age, &o->max_ref_age_ms);
-  bool none = (v->keep && !o->min_snapshots_to_keep) || (v->snapshot_age && !o->max_snapshot_age_ms) ||
-              (v->ref_age && !o->max_ref_age_ms);
+  bool none = (v->snapshot_age && !o->max_snapshot_age_ms) || (v->ref_age && !o->max_ref_age_ms);
   if (st == BL_OK && none)
     return bl_fail(&c->err, BL_USAGE, "wrong retention of %s: numbers above 0 are expected", c->args[2]);
   return st;
@@ -94,8 +93,7 @@ static bl_status run(cli *c, const ref_values *v, bool branch) {
   bl_write_options w;
   if (!lists && !creates && strcmp(c->args[1], "drop") != 0) return usage(c);
   if (c->n_args != (lists ? 2 : 3)) return usage(c);
-  bl_status st = cli_write_options(c, &w);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  bl_status st = cli_open_to_write(c, &t, &w);
   if (st == BL_OK) st = lists ? list(c, t, branch) : creates ? create(c, t, branch, v, &w) : drop(c, t, branch, &w);
   bl_table_free(t);
   return st;

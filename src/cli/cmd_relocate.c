@@ -17,8 +17,7 @@ static bl_status relocate(cli *c, const void *values) {
   bl_table *t = NULL;
   bl_write_options w;
   if (!v->to) return bl_fail(&c->err, BL_USAGE, "wrong usage: relocate: --to is missing");
-  bl_status st = cli_write_options(c, &w);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  bl_status st = cli_open_to_write(c, &t, &w);
   if (st == BL_OK) st = bl_relocate(t, v->to, &w, &c->err);
   bl_table_free(t);
   return st == BL_OK ? cli_metadata_result(c, c->args[0], "relocated to %s", v->to) : st;

@@ -6,8 +6,7 @@ static bl_status change(cli *c, bool set) {
   bl_write_options o;
   const char *const *words = c->args + 1;
   size_t n = (size_t)c->n_args - 1;
-  bl_status st = cli_write_options(c, &o);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  bl_status st = cli_open_to_write(c, &t, &o);
   if (st == BL_OK)
     st = set ? bl_set_properties(t, words, n, NULL, 0, &o, &c->err)
              : bl_set_properties(t, NULL, 0, words, n, &o, &c->err);

@@ -35,8 +35,7 @@ static bl_status update(cli *c, const void *values) {
   bl_write_options o;
   bl_write_result r = {0};
   if (v->set.n == 0) return bl_fail(&c->err, BL_USAGE, "wrong usage: update: --set is missing");
-  bl_status st = cli_write_options(c, &o);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  bl_status st = cli_open_to_write(c, &t, &o);
   if (st == BL_OK) st = point_out(c, v, bl_update_rows(t, v->set.items, v->set.n, v->where, &o, &r, &c->err));
   bl_table_free(t);
   return st == BL_OK ? cli_write_result(c, &r) : st;

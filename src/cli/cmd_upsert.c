@@ -64,8 +64,7 @@ static bl_status run(cli *c, const upsert_values *v, bool sync) {
   bl_write_options o;
   bl_write_result r = {0};
   if (!v->key) return bl_fail(&c->err, BL_USAGE, "wrong usage: %s: --key is missing", c->command->name);
-  bl_status st = cli_write_options(c, &o);
-  if (st == BL_OK) st = cli_open_table(c, c->args[0], &t);
+  bl_status st = cli_open_to_write(c, &t, &o);
   if (st == BL_OK && sync)
     st = cli_confirm(c, "make %s say what %s says, and delete all other rows", c->args[0], c->args[1]);
   if (st == BL_OK) st = put_rows(c, t, v, sync, &o, &r);

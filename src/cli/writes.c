@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bl_status cli_write_options(cli *c, bl_write_options *out) {
+static bl_status write_options(cli *c, bl_write_options *out) {
   const cli_common *o = &c->common;
   *out = (bl_write_options){.ref = o->ref,
                             .dry_run = o->dry_run,
@@ -21,6 +21,11 @@ bl_status cli_write_options(cli *c, bl_write_options *out) {
   else if (strcmp(o->mode, "merge-on-read") == 0) out->mode = BL_MERGE_ON_READ;
   else return bl_fail(&c->err, BL_USAGE, "wrong usage: --mode %s: copy-on-write or merge-on-read is expected", o->mode);
   return BL_OK;
+}
+
+bl_status cli_open_to_write(cli *c, bl_table **t, bl_write_options *o) {
+  bl_status st = write_options(c, o);
+  return st == BL_OK ? cli_open_table(c, c->args[0], t) : st;
 }
 
 bl_status cli_table_options(cli *c, bl_table_options *out) {

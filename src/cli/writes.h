@@ -5,8 +5,9 @@
 #include "bergline/write.h"
 #include "cli.h"
 
-/* From the common options; BL_USAGE: --mode, empty ids. */
-bl_status cli_write_options(cli *c, bl_write_options *out);
+/* The table that the first argument names, and what the common options say of a change of it; BL_USAGE: --mode, empty
+ * ids. */
+bl_status cli_open_to_write(cli *c, bl_table **t, bl_write_options *o);
 bl_status cli_table_options(cli *c, bl_table_options *out);
 
 /* Ask on the terminal, unless --yes or --dry-run; BL_USAGE: no, or nobody can be asked. */
