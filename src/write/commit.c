@@ -431,17 +431,18 @@ static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool 
   bl_table *base = NULL;
   bl_arena *a = NULL;
   bl_edit e;
-  bl_unsynced none = {.ctx = t->ctx};
+  bl_unsynced written = {.ctx = t->ctx};
   bl_status st;
   BL_GO(bl_arena_new(t->ctx, &a, err));
   BL_GO(bl_table_refresh(t, &base, err));
   BL_GO(bl_check_same_table(t, base, err));
   BL_GO(bl_edit_begin(a, base->metadata, &e, err));
   e.table = base;
+  e.written = &written;
   BL_GO(edit(user, &e, err));
-  if (!dry && bl_edit_changed(&e)) st = finish_and_move(base, &e, &none, moving, err);
+  if (!dry && bl_edit_changed(&e)) st = finish_and_move(base, &e, &written, moving, err);
 done:
-  bl_unsynced_dispose(&none);
+  bl_unsynced_dispose(&written);
   bl_table_free(base);
   bl_arena_free(a);
   return st;

@@ -10,10 +10,12 @@
 #include "model/metadata.h"
 
 typedef struct bl_table bl_table;
+typedef struct bl_unsynced bl_unsynced;
 
 typedef struct bl_edit {
   bl_arena *a;
-  bl_table *table; /* at the base; NULL: there is none */
+  bl_table *table;         /* at the base; NULL: there is none */
+  bl_unsynced *written;    /* where files that the edit writes and names are put: synced before the pointer moves */
   const bl_metadata *base; /* as it was before */
   bl_json *doc;            /* a copy to be edited */
   int64_t now_ms;          /* the time of the change */

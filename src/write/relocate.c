@@ -34,7 +34,8 @@ bl_status bl_relocate_name(bl_relocating *r, bl_str beside, const char *ending, 
 bl_status bl_relocate_write(bl_relocating *r, bl_str path, const void *p, size_t n, bl_error *err) {
   BL_TRY(bl_grow(r->ctx, &r->written, &r->cap_written, r->n_written, sizeof *r->written, err));
   r->written[r->n_written++] = path;
-  return bl_io_write_all(r->t->io, path.p, p, n, true, err);
+  BL_TRY(bl_io_write_with(r->t->io, path.p, p, n, BL_OUT_EXCLUSIVE | BL_OUT_LATER, err));
+  return bl_unsynced_add(r->unsynced, path, err);
 }
 
 bl_status bl_relocate_remember(bl_relocating *r, bl_str old, const bl_moved *m, bl_error *err) {
@@ -259,7 +260,8 @@ static bl_status run(bl_relocating *r, bl_edit *e, bl_error *err) {
 
 static bl_status edit(void *user, bl_edit *e, bl_error *err) {
   relocation *x = user;
-  bl_relocating r = {.ctx = x->ctx, .arena = e->a, .t = e->table, .map = {e->base->location, x->to}};
+  bl_relocating r = {
+      .ctx = x->ctx, .arena = e->a, .t = e->table, .unsynced = e->written, .map = {e->base->location, x->to}};
   bool there = bl_str_eq(e->base->location, x->to);
   if (there) forget_written(x); /* an attempt that was reported as lost may have been made: they may be the table's */
   remove_written(x, e->table);  /* of an attempt that lost its race */

@@ -33,6 +33,7 @@ typedef struct bl_relocating {
   size_t n_moved, cap_moved;
   bl_str *written; /* to be removed when the commit fails */
   size_t n_written, cap_written;
+  bl_unsynced *unsynced; /* the same, for the commit to sync */
   bl_reading reading;
 } bl_relocating;
 
