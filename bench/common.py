@@ -1,10 +1,25 @@
 """What run.py and write.py share: commands timed as whole processes, and the table of results."""
+import argparse
 import json
 import os
 import statistics
 import subprocess
 import sys
 import time
+
+
+def arguments(doc, folders, spark):
+    """What both parts take; folders: options that must be given."""
+    ap = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in folders:
+        ap.add_argument("--" + name, required=True)
+    ap.add_argument("--jar")
+    ap.add_argument("--spark", action="store_true", help=spark)
+    ap.add_argument("--runs", type=int, default=3)
+    ap.add_argument("--only", default="")
+    ap.add_argument("--markdown", help="append the table to this file")
+    return ap
+
 
 def timed(command):
     """Seconds, peak MB, what it printed and its seconds of processor."""

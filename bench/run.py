@@ -6,22 +6,13 @@ usage: run.py --program build/bergline --decode build/bench/decode --python VENV
 
 Each side of a case runs --runs times, the two in turn; medians are compared. The last column says whether the case reached what it is to reach.
 Everything that gives rows writes an Arrow stream to a file, but for decode and the scan beside it, which write nothing anywhere. Seconds of bergline are those of the whole process."""
-import argparse
 import glob
 import json
 import os
 
 import common
 
-ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-for name in ("program", "decode", "python", "warehouse", "scratch"):
-    ap.add_argument("--" + name, required=True)
-ap.add_argument("--jar")
-ap.add_argument("--spark", action="store_true", help="with Spark's changelog (minutes)")
-ap.add_argument("--runs", type=int, default=3)
-ap.add_argument("--only", default="")
-ap.add_argument("--markdown", help="append the table to this file")
-args = ap.parse_args()
+args = common.arguments(__doc__, ("program", "decode", "python", "warehouse", "scratch"), "with Spark's changelog (minutes)").parse_args()
 here = os.path.dirname(os.path.abspath(__file__))
 out = os.path.join(args.scratch, "out.arrows")
 

@@ -7,7 +7,6 @@ usage: write.py --program build/bergline --programs build/bench --python VENV/bi
 Each side of a case runs --runs times, the two in turn, Spark's once with a run before to warm it; medians are compared. The last column says whether
 the case reached what it is to reach. Seconds of bergline are those of the whole process, with all files synced to the disk; no peer but SQLite syncs.
 Processor seconds stand beside, for machines that others use too."""
-import argparse
 import json
 import os
 import shutil
@@ -16,15 +15,8 @@ import sys
 
 import common
 
-ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-for option in ("program", "programs", "python", "warehouse", "scratch"):
-    ap.add_argument("--" + option, required=True)
-ap.add_argument("--jar")
-ap.add_argument("--spark", action="store_true", help="with Spark's statements (minutes)")
-ap.add_argument("--runs", type=int, default=3)
-ap.add_argument("--only", default="")
+ap = common.arguments(__doc__, ("program", "programs", "python", "warehouse", "scratch"), "with Spark's statements (minutes)")
 ap.add_argument("--commits", type=int, default=200)
-ap.add_argument("--markdown", help="append the table to this file")
 args = ap.parse_args()
 here = os.path.dirname(os.path.abspath(__file__))
 scratch = os.path.abspath(os.path.join(args.scratch, "write"))

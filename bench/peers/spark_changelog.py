@@ -6,13 +6,13 @@ changelog  create_changelog_view from the first snapshot (exclusive) to the last
 net        the same with net_changes, which knows no updates
 scan       the last snapshot
 """
-import os
 import time
 
-from pyspark.sql import Observation, SparkSession
+from pyspark.sql import Observation
 from pyspark.sql.functions import count, lit
 
 import common
+from spark import session
 
 parser = common.arguments(__doc__, "bench/orders_cow")
 common.add_snapshots(parser)
@@ -23,17 +23,7 @@ parser.add_argument("--runs", type=int, default=2)
 parser.add_argument("--memory", default="8g")
 args = parser.parse_args()
 
-spark = (SparkSession.builder.master("local[%d]" % os.cpu_count())
-         .config("spark.jars", args.jar)
-         .config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
-         .config("spark.sql.catalog.w", "org.apache.iceberg.spark.SparkCatalog")
-         .config("spark.sql.catalog.w.type", "hadoop")
-         .config("spark.sql.catalog.w.warehouse", os.path.abspath(args.warehouse))
-         .config("spark.sql.shuffle.partitions", 16)
-         .config("spark.ui.enabled", "false")
-         .config("spark.driver.memory", args.memory).getOrCreate())
-spark.sparkContext.setLogLevel("ERROR")
-jvm = spark._jvm.java.lang.ProcessHandle.current().pid()
+spark, jvm = session(args, 16)
 name = args.table.replace("/", ".")
 chain = common.snapshots(args)
 

@@ -11,10 +11,9 @@ merge   the rows of --source by id
 import os
 import time
 
-from pyspark.sql import SparkSession
-
 import common
 import orders
+from spark import session
 
 parser = common.arguments(__doc__, "bench/orders")
 parser.add_argument("--jar", required=True)
@@ -27,18 +26,7 @@ parser.add_argument("--runs", type=int, default=2)
 parser.add_argument("--memory", default="8g")
 args = parser.parse_args()
 
-spark = (SparkSession.builder.master("local[%d]" % os.cpu_count())
-         .config("spark.jars", args.jar)
-         .config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
-         .config("spark.sql.catalog.w", "org.apache.iceberg.spark.SparkCatalog")
-         .config("spark.sql.catalog.w.type", "hadoop")
-         .config("spark.sql.catalog.w.cache-enabled", "false")
-         .config("spark.sql.catalog.w.warehouse", os.path.abspath(args.warehouse))
-         .config("spark.sql.shuffle.partitions", 4)
-         .config("spark.ui.enabled", "false")
-         .config("spark.driver.memory", args.memory).getOrCreate())
-spark.sparkContext.setLogLevel("ERROR")
-jvm = spark._jvm.java.lang.ProcessHandle.current().pid()
+spark, jvm = session(args, 4, cache_enabled="false")
 name = "w." + args.table.replace("/", ".")
 new = name + "_new"
 properties = ", ".join("'write.%s.mode'='%s'" % (v, args.mode) for v in ("update", "delete", "merge"))

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "format/metadata_json.h"
+#include "support/fault_sys.h"
+#include "support/text_input.h"
 #include "table/manifests.h"
 #include "write/commit.h"
 
@@ -22,25 +24,6 @@ void place_close(place *p) {
 }
 
 /* ---- rows ---- */
-
-typedef struct text_input {
-  bl_input in;
-  const char *p;
-} text_input;
-
-static bl_status text_read_at(bl_input *in, int64_t at, void *out, size_t n, bl_error *err) {
-  (void)err;
-  memcpy(out, ((text_input *)in)->p + at, n);
-  return BL_OK;
-}
-
-static void text_close(bl_input *in) {
-  (void)in;
-}
-
-static text_input text_of(const char *p) {
-  return (text_input){{.size = (int64_t)strlen(p), .read_at = text_read_at, .close = text_close}, p};
-}
 
 typedef bl_status act(const place *p, bl_table *t, void *user, bl_error *err);
 
@@ -74,7 +57,7 @@ static bl_status do_rows(const place *p, bl_table *t, void *user, bl_error *err)
   const rows_verb *v = user;
   const bl_upsert_options u = {.key = key, .n_key = 1, .delete_missing = v->kind == SYNC};
   const bl_read_options r = {.format = BL_INPUT_NDJSON};
-  text_input in = text_of(v->rows);
+  text_input in = text_input_of(v->rows, strlen(v->rows));
   struct ArrowArrayStream s;
   (void)p;
   BL_TRY(bl_read_rows(t, &in.in, "rows", &r, &s, err));
@@ -135,9 +118,10 @@ VERB(update_copy, bl_update_rows(t, set_v, 1, "k in (1, 4)", &copy, NULL, err))
 
 static bl_status apply(bl_table *t, const bl_write_options *o, bl_error *err) {
   static const char *const key[] = {"k"};
-  text_input in = text_of("{\"op\":\"u\",\"before\":null,\"after\":{\"k\":1,\"v\":5,\"p\":1}}\n"
-                          "{\"op\":\"d\",\"before\":{\"k\":2},\"after\":null}\n"
-                          "{\"op\":\"c\",\"before\":null,\"after\":{\"k\":13,\"v\":5,\"p\":2}}\n");
+  static const char events[] = "{\"op\":\"u\",\"before\":null,\"after\":{\"k\":1,\"v\":5,\"p\":1}}\n"
+                               "{\"op\":\"d\",\"before\":{\"k\":2},\"after\":null}\n"
+                               "{\"op\":\"c\",\"before\":null,\"after\":{\"k\":13,\"v\":5,\"p\":2}}\n";
+  text_input in = text_input_of(events, sizeof events - 1);
   return bl_apply(t, &in.in, BL_APPLY_DEBEZIUM, key, 1, o, NULL, err);
 }
 VERB(apply_merge, apply(t, &merge, err))
@@ -516,4 +500,19 @@ long next_number(long n, long all, long some) {
   if (step <= 1) return n + 1;
   if (n >= all) return n + 1;
   return n + step > all ? all : n + step;
+}
+
+long trial_calls(const trial *x, bool changes) {
+  bl_error err = BL_ERROR_INIT;
+  bl_ctx *ctx = test_ctx();
+  place p;
+  ground_restore(x->g);
+  test_ok(place_open(&p, x->g, ctx, &err), &err);
+  fault_sys_begin(&(fault_plan){.changes = changes});
+  bl_status st = x->verb->run(&p, &err);
+  long n = fault_sys_end();
+  test_ok(st, &err);
+  place_close(&p);
+  test_ctx_free(ctx);
+  return n;
 }

@@ -71,5 +71,7 @@ void judge(const trial *x, const char *what, long n, int st, const bl_error *err
 
 /* Numbers from 1 to n: all of them where BL_FAULTS=all, else about `some`, the first ones and the last among them. */
 long next_number(long n, long all, long some);
+/* How many calls the verb makes; changes: of those that change something. */
+long trial_calls(const trial *x, bool changes);
 
 #endif

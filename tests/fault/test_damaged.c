@@ -19,6 +19,7 @@
 #include "bergline/write.h"
 #include "format/avro_codec.h"
 #include "rows/stream.h"
+#include "support/chance.h"
 #include "support/rows.h"
 #include "support/tree.h"
 #include "table/table.h"
@@ -26,17 +27,6 @@
 enum { SECONDS = 20, MEGABYTES = 600 };
 
 /* ---- chance ---- */
-
-typedef struct rng {
-  uint64_t s;
-} rng;
-
-static uint64_t rng_next(rng *r) {
-  uint64_t z = (r->s += 0x9e3779b97f4a7c15u);
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
 
 static size_t below(rng *r, size_t n) {
   return n ? (size_t)(rng_next(r) % n) : 0;

@@ -44,21 +44,6 @@ static bool try_error(const trial *x, const how *h, long n) {
   return reached;
 }
 
-static long count_calls(const trial *x, const how *h) {
-  bl_error err = BL_ERROR_INIT;
-  bl_ctx *ctx = test_ctx();
-  place p;
-  ground_restore(x->g);
-  test_ok(place_open(&p, x->g, ctx, &err), &err);
-  fault_sys_begin(&(fault_plan){.changes = h->plan.changes});
-  bl_status st = x->verb->run(&p, &err);
-  long n = fault_sys_end();
-  test_ok(st, &err);
-  place_close(&p);
-  test_ctx_free(ctx);
-  return n;
-}
-
 static void test_errors__are_told_and_change_nothing(void **state) {
   ground g;
   ground_begin(&g, *(bool *)*state);
@@ -66,7 +51,7 @@ static void test_errors__are_told_and_change_nothing(void **state) {
     trial x;
     if (!trial_begin(&x, &g, &verbs[i])) continue;
     for (size_t h = 0; h < BL_LEN(ways); h++) {
-      long all = count_calls(&x, &ways[h]);
+      long all = trial_calls(&x, ways[h].plan.changes);
       for (long n = 1 + (long)(i % 5); n <= all; n = next_number(n, all, ways[h].some)) try_error(&x, &ways[h], n);
     }
     trial_end(&x);

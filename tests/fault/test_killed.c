@@ -35,29 +35,13 @@ static bool try_death(const trial *x, long n, bool torn) {
   return !lived;
 }
 
-/* Calls of the verb that change something. */
-static long count_calls(const trial *x) {
-  bl_error err = BL_ERROR_INIT;
-  bl_ctx *ctx = test_ctx();
-  place p;
-  ground_restore(x->g);
-  test_ok(place_open(&p, x->g, ctx, &err), &err);
-  fault_sys_begin(&(fault_plan){.changes = true});
-  bl_status st = x->verb->run(&p, &err);
-  long n = fault_sys_end();
-  test_ok(st, &err);
-  place_close(&p);
-  test_ctx_free(ctx);
-  return n;
-}
-
 static void test_killed__leaves_the_table_before_or_after(void **state) {
   ground g;
   ground_begin(&g, *(bool *)*state);
   for (size_t i = 0; i < n_verbs; i++) {
     trial x;
     if (!trial_begin(&x, &g, &verbs[i])) continue;
-    long all = count_calls(&x);
+    long all = trial_calls(&x, true);
     for (int torn = 0; torn < 2; torn++)
       for (long n = 1 + (long)(i % 3); n <= all; n = next_number(n, all, 4)) try_death(&x, n, torn);
     trial_end(&x);

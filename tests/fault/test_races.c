@@ -13,22 +13,13 @@
 #include "bergline/changes.h"
 #include "bergline/input.h"
 #include "bergline/write.h"
+#include "support/chance.h"
 #include "support/fault_sys.h"
 #include "support/rows.h"
+#include "support/text_input.h"
 #include "table/table.h"
 
 enum { MOST = 8, MOST_EACH = 50, PER_APPEND = 2 };
-
-typedef struct rng {
-  uint64_t s;
-} rng;
-
-static uint64_t rng_next(rng *r) {
-  uint64_t z = (r->s += 0x9e3779b97f4a7c15u);
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
 
 /* ---- what each does ---- */
 
@@ -68,26 +59,11 @@ typedef struct race {
   } * shared;
 } race;
 
-typedef struct line_input {
-  bl_input in;
-  const char *p;
-} line_input;
-
-static bl_status line_read(bl_input *in, int64_t at, void *out, size_t n, bl_error *err) {
-  (void)err;
-  memcpy(out, ((line_input *)in)->p + at, n);
-  return BL_OK;
-}
-
-static void line_close(bl_input *in) {
-  (void)in;
-}
-
 static bl_status append(bl_table *t, int64_t key, const bl_write_options *o, bl_write_result *r, bl_error *err) {
   char text[200] = "";
   for (int i = 0; i < PER_APPEND; i++)
     snprintf(text + strlen(text), sizeof text - strlen(text), "{\"k\":%lld,\"v\":0}\n", (long long)key + i);
-  line_input in = {{.size = (int64_t)strlen(text), .read_at = line_read, .close = line_close}, text};
+  text_input in = text_input_of(text, strlen(text));
   const bl_read_options format = {.format = BL_INPUT_NDJSON};
   struct ArrowArrayStream s;
   BL_TRY(bl_read_rows(t, &in.in, NULL, &format, &s, err));

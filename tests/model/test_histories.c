@@ -11,7 +11,9 @@
 #include "bergline/write.h"
 #include "rows/stream.h"
 #include "scan/columns.h"
+#include "support/chance.h"
 #include "support/rows.h"
+#include "support/text_input.h"
 #include "table/table.h"
 
 enum {
@@ -24,17 +26,6 @@ enum {
   STEPS = 50,
   CELL = 20
 };
-
-typedef struct rng {
-  uint64_t s;
-} rng;
-
-static uint64_t rng_next(rng *r) {
-  uint64_t z = (r->s += 0x9e3779b97f4a7c15u);
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
 
 static int below(rng *r, int n) {
   return n > 0 ? (int)(rng_next(r) % (uint64_t)n) : 0;
@@ -167,25 +158,10 @@ static void add_lineage(text *t, const row *r) {
   add(t, ",\"_row_id\":%lld,\"_last_updated_sequence_number\":%lld", (long long)r->id, (long long)r->seq);
 }
 
-typedef struct text_input {
-  bl_input in;
-  const char *p;
-} text_input;
-
-static bl_status text_read(bl_input *in, int64_t at, void *out, size_t n, bl_error *err) {
-  (void)err;
-  memcpy(out, ((text_input *)in)->p + at, n);
-  return BL_OK;
-}
-
-static void text_close(bl_input *in) {
-  (void)in;
-}
-
 static void stream_of(twin *w, const text *t, text_input *in, struct ArrowArrayStream *out) {
   bl_error err = BL_ERROR_INIT;
   const bl_read_options o = {.format = BL_INPUT_NDJSON};
-  *in = (text_input){{.size = (int64_t)t->n, .read_at = text_read, .close = text_close}, t->p ? t->p : ""};
+  *in = text_input_of(t->p, t->n);
   check(w, bl_read_rows(w->t, &in->in, NULL, &o, out, &err), &err);
 }
 

@@ -1,21 +1,7 @@
 /* test_verbs.c: long random sequences of verbs, in both modes, on two branches, against the twin. With BL_MODEL_SEED=N
  * in the environment other sequences are run. */
+#include "support/chance.h"
 #include "twin.h"
-
-typedef struct rng {
-  uint64_t s;
-} rng;
-
-static uint64_t rng_next(rng *r) {
-  uint64_t z = (r->s += 0x9e3779b97f4a7c15u);
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
-
-static int64_t between(rng *r, int64_t lo, int64_t hi) {
-  return lo + (int64_t)(rng_next(r) % (uint64_t)(hi - lo + 1));
-}
 
 enum { KEYS = 120, PARTITIONS = 4 };
 
@@ -33,10 +19,10 @@ typedef struct step {
 /* ---- random rows and predicates ---- */
 
 static twin_row random_row(rng *r, int64_t k) {
-  twin_row row = {.k = k, .v = between(r, 0, 9), .p = between(r, 0, PARTITIONS - 1), .id = -1, .seq = -1};
-  if (between(r, 0, 5) == 0) row.v = TWIN_NULL;
-  snprintf(row.s, sizeof row.s, "s%lld", (long long)between(r, 0, 5));
-  if (between(r, 0, 5) == 0) strcpy(row.s, "\1");
+  twin_row row = {.k = k, .v = rng_between(r, 0, 9), .p = rng_between(r, 0, PARTITIONS - 1), .id = -1, .seq = -1};
+  if (rng_between(r, 0, 5) == 0) row.v = TWIN_NULL;
+  snprintf(row.s, sizeof row.s, "s%lld", (long long)rng_between(r, 0, 5));
+  if (rng_between(r, 0, 5) == 0) strcpy(row.s, "\1");
   return row;
 }
 
@@ -47,7 +33,7 @@ typedef struct predicate {
 } predicate;
 
 static predicate random_predicate(rng *r) {
-  predicate p = {.kind = (int)between(r, 0, 7), .a = between(r, 0, KEYS), .b = between(r, 0, 9)};
+  predicate p = {.kind = (int)rng_between(r, 0, 7), .a = rng_between(r, 0, KEYS), .b = rng_between(r, 0, 9)};
   long long a = (long long)p.a, b = (long long)p.b;
   switch (p.kind) {
   case 0: snprintf(p.text, sizeof p.text, "k = %lld", a); break;
@@ -92,8 +78,8 @@ static void describe(step *s, const char *fmt, ...) {
 static void append(step *s) {
   twin_text text = {0};
   struct ArrowArrayStream stream;
-  for (int64_t n = between(s->r, 1, 12); n > 0; n--) {
-    int64_t k = between(s->r, 0, KEYS);
+  for (int64_t n = rng_between(s->r, 1, 12); n > 0; n--) {
+    int64_t k = rng_between(s->r, 0, KEYS);
     if (twin_find(s->rows, k)) continue;
     twin_row row = random_row(s->r, k);
     twin_put(s->rows, &row);
@@ -101,7 +87,7 @@ static void append(step *s) {
     s->want.rows_inserted++;
   }
   describe(s, "append of %lld rows", (long long)s->want.rows_inserted);
-  twin_input in = twin_bytes(&text);
+  text_input in = twin_bytes(&text);
   twin_stream(s->w, &in, false, &stream);
   test_ok(bl_append(s->w->t, &stream, &s->o, &s->result, &s->err), &s->err);
   s->changes = s->want.rows_inserted > 0;
@@ -146,7 +132,7 @@ static void update_rows(step *s) {
       {"v = k / 7 - p", NULL},
   };
   predicate p = random_predicate(s->r);
-  int which = (int)between(s->r, 0, BL_LEN(sets) - 1);
+  int which = (int)rng_between(s->r, 0, BL_LEN(sets) - 1);
   describe(s, "update set %s where %s", sets[which][0], p.text);
   for (size_t i = 0; i < s->rows->n; i++) {
     twin_row *r = &s->rows->items[i];
@@ -184,14 +170,14 @@ static void drop_key(step *s, int64_t k) {
 
 /* Rows with different keys, some as the table has them. */
 static size_t random_source(step *s, twin_row *out, size_t max) {
-  size_t n = (size_t)between(s->r, 0, (int64_t)max), k = 0;
+  size_t n = (size_t)rng_between(s->r, 0, (int64_t)max), k = 0;
   bool used[KEYS + 1] = {false};
   for (size_t i = 0; i < n; i++) {
-    int64_t key = between(s->r, 0, KEYS);
+    int64_t key = rng_between(s->r, 0, KEYS);
     if (used[key]) continue;
     used[key] = true;
     const twin_row *have = twin_find(s->rows, key);
-    if (have && between(s->r, 0, 2) == 0) out[k] = *have;
+    if (have && rng_between(s->r, 0, 2) == 0) out[k] = *have;
     else out[k] = random_row(s->r, key);
     out[k].id = out[k].seq = -1;
     k++;
@@ -211,12 +197,12 @@ static void upsert(step *s) {
   size_t n = random_source(s, source, BL_LEN(source));
   describe(s, "upsert of %zu rows", n);
   for (size_t i = 0; i < n; i++) {
-    bool gone = between(s->r, 0, 5) == 0;
+    bool gone = rng_between(s->r, 0, 5) == 0;
     twin_add_row(&text, &source[i], false, gone ? ",\"op\":\"D\"" : ",\"op\":\"U\"");
     if (gone) drop_key(s, source[i].k);
     else put_row(s, &source[i]);
   }
-  twin_input in = twin_bytes(&text);
+  text_input in = twin_bytes(&text);
   bl_upsert_options u = {.key = key, .n_key = 1, .delete_when = n ? "op = 'D'" : NULL};
   twin_stream(s->w, &in, true, &stream);
   test_ok(bl_upsert(s->w->t, &stream, &u, &s->o, &s->result, &s->err), &s->err);
@@ -232,7 +218,7 @@ static void sync_rows(step *s) {
   size_t n = 0;
   for (int64_t k = 0; k <= KEYS; k++) {
     const twin_row *have = twin_find(s->rows, k);
-    int64_t dice = between(s->r, 0, 19);
+    int64_t dice = rng_between(s->r, 0, 19);
     if (have && dice > 0) source[n++] = dice == 1 ? random_row(s->r, k) : *have;
     else if (!have && dice == 0) source[n++] = random_row(s->r, k);
   }
@@ -248,7 +234,7 @@ static void sync_rows(step *s) {
     put_row(s, &source[i]);
     twin_add_row(&text, &source[i], false, NULL);
   }
-  twin_input in = twin_bytes(&text);
+  text_input in = twin_bytes(&text);
   bl_upsert_options u = {.key = key, .n_key = 1, .delete_missing = true};
   twin_stream(s->w, &in, true, &stream);
   test_ok(bl_upsert(s->w->t, &stream, &u, &s->o, &s->result, &s->err), &s->err);
@@ -258,7 +244,7 @@ static void sync_rows(step *s) {
 
 static void apply_event(step *s, twin_text *text, twin_row *row) {
   char image[200];
-  int64_t dice = between(s->r, 0, 9);
+  int64_t dice = rng_between(s->r, 0, 9);
   twin_print_row(image, sizeof image, row, false);
   const twin_row *have = twin_find(s->rows, row->k);
   if (dice < 3 && have) {
@@ -274,7 +260,7 @@ static void apply_events(step *s) {
   size_t n = random_source(s, source, BL_LEN(source));
   describe(s, "apply of %zu events", n);
   for (size_t i = 0; i < n; i++) {
-    if (between(s->r, 0, 3) == 0) { /* an event that a later one outdoes */
+    if (rng_between(s->r, 0, 3) == 0) { /* an event that a later one outdoes */
       earlier = random_row(s->r, source[i].k);
       apply_event(s, &text, &earlier);
     }
@@ -282,7 +268,7 @@ static void apply_events(step *s) {
     if (source[i].k < 0) drop_key(s, -source[i].k - 1);
     else put_row(s, &source[i]);
   }
-  twin_input in = twin_bytes(&text);
+  text_input in = twin_bytes(&text);
   test_ok(bl_apply(s->w->t, &in.in, BL_APPLY_DEBEZIUM, key, 1, &s->o, &s->result, &s->err), &s->err);
   s->changes = anything(&s->want);
   free(text.p);
@@ -297,7 +283,7 @@ static bool is_replaced(const step *s, const twin_row *fresh, size_t n, int64_t 
 
 /* Rows in the place of those that match, or of all; keys must stay unique. */
 static void overwrite(step *s) {
-  bool all = between(s->r, 0, 9) == 0;
+  bool all = rng_between(s->r, 0, 9) == 0;
   predicate p = random_predicate(s->r);
   twin_text text = {0};
   struct ArrowArrayStream stream;
@@ -311,15 +297,15 @@ static void overwrite(step *s) {
       s->want.rows_deleted++;
     }
   }
-  for (int64_t i = between(s->r, 0, 9); i > 0; i--) {
-    int64_t k = between(s->r, 0, KEYS);
+  for (int64_t i = rng_between(s->r, 0, 9); i > 0; i--) {
+    int64_t k = rng_between(s->r, 0, KEYS);
     if (twin_find(s->rows, k)) continue;
     fresh[n] = random_row(s->r, k);
     twin_put(s->rows, &fresh[n]);
     twin_add_row(&text, &fresh[n++], false, NULL);
   }
   s->want.rows_inserted = (int64_t)n;
-  twin_input in = twin_bytes(&text);
+  text_input in = twin_bytes(&text);
   twin_stream(s->w, &in, false, &stream);
   test_ok(bl_overwrite(s->w->t, &stream, all ? BL_OVERWRITE_ALL : BL_OVERWRITE_WHERE, all ? NULL : p.text, &s->o,
                        &s->result, &s->err),
@@ -338,7 +324,7 @@ static void overwrite_partitions(step *s) {
     append(s);
     return;
   }
-  for (int64_t i = between(s->r, 1, 6); i > 0; i--) {
+  for (int64_t i = rng_between(s->r, 1, 6); i > 0; i--) {
     fresh[n] = random_row(s->r, KEYS + 1 + (int64_t)n); /* keys of no one, or see below */
     n++;
   }
@@ -357,7 +343,7 @@ static void overwrite_partitions(step *s) {
     twin_add_row(&text, &fresh[i], false, NULL);
   }
   s->want.rows_inserted = (int64_t)n;
-  twin_input in = twin_bytes(&text);
+  text_input in = twin_bytes(&text);
   twin_stream(s->w, &in, false, &stream);
   test_ok(bl_overwrite(s->w->t, &stream, BL_OVERWRITE_PARTITIONS, NULL, &s->o, &s->result, &s->err), &s->err);
   s->changes = true;
@@ -395,11 +381,11 @@ static void random_step(twin *w, rng *r, bool merge_on_read) {
                                           update_rows,  upsert,    upsert,      sync_rows,
                                           apply_events, overwrite, append,      overwrite_partitions};
   step s = {.w = w, .r = r, .err = BL_ERROR_INIT};
-  s.branch = w->head[1] && between(r, 0, 3) == 0;
+  s.branch = w->head[1] && rng_between(r, 0, 3) == 0;
   s.rows = &w->now[s.branch];
-  s.o.ref = s.branch ? "side" : between(r, 0, 1) ? "main" : NULL;
-  s.o.mode = merge_on_read && between(r, 0, 2) ? BL_MERGE_ON_READ : BL_COPY_ON_WRITE;
-  verbs[between(r, 0, BL_LEN(verbs) - 1)](&s);
+  s.o.ref = s.branch ? "side" : rng_between(r, 0, 1) ? "main" : NULL;
+  s.o.mode = merge_on_read && rng_between(r, 0, 2) ? BL_MERGE_ON_READ : BL_COPY_ON_WRITE;
+  verbs[rng_between(r, 0, BL_LEN(verbs) - 1)](&s);
   check_counts(&s);
   twin_check(w, s.branch, &s.result, s.changes);
 }
@@ -407,7 +393,7 @@ static void random_step(twin *w, rng *r, bool merge_on_read) {
 /* Net changes between versions that are far apart. */
 static void compare_ranges(twin *w, rng *r) {
   for (int i = 0; i < 10 && w->n_versions; i++) {
-    const twin_version *v = &w->versions[between(r, 0, (int64_t)w->n_versions - 1)];
+    const twin_version *v = &w->versions[rng_between(r, 0, (int64_t)w->n_versions - 1)];
     snprintf(w->log, sizeof w->log, "at the end, %s", twin_refs[v->branch]);
     if (w->version >= 3) twin_compare_net(w, v->branch, v);
   }

@@ -13,6 +13,7 @@
 #include "rows/stream.h"
 #include "scan/columns.h"
 #include "support/rows.h"
+#include "support/text_input.h"
 #include "write/commit.h"
 
 enum { TWIN_ROWS = 400, TWIN_VERSIONS = 600, TWIN_BRANCHES = 2 };
@@ -124,27 +125,11 @@ static inline void twin_add_row(twin_text *t, const twin_row *r, bool lineage, c
   twin_add(t, "{%s%s}\n", text, more ? more : "");
 }
 
-/* Bytes as a bl_input. */
-typedef struct twin_input {
-  bl_input in;
-  const char *p;
-} twin_input;
-
-static inline bl_status twin_read_at(bl_input *in, int64_t offset, void *out, size_t n, bl_error *err) {
-  (void)err;
-  memcpy(out, ((twin_input *)in)->p + offset, n);
-  return BL_OK;
+static inline text_input twin_bytes(const twin_text *t) {
+  return text_input_of(t->p, t->n);
 }
 
-static inline void twin_close(bl_input *in) {
-  (void)in;
-}
-
-static inline twin_input twin_bytes(const twin_text *t) {
-  return (twin_input){{.size = (int64_t)t->n, .read_at = twin_read_at, .close = twin_close}, t->p};
-}
-
-static inline void twin_stream(twin *w, twin_input *in, bool extra, struct ArrowArrayStream *out) {
+static inline void twin_stream(twin *w, text_input *in, bool extra, struct ArrowArrayStream *out) {
   bl_error err = BL_ERROR_INIT;
   bl_read_options o = {.format = BL_INPUT_NDJSON, .extra_columns = extra};
   test_ok(bl_read_rows(w->t, &in->in, NULL, &o, out, &err), &err);

@@ -1,24 +1,7 @@
 /* test_io_memory.c: files in memory and the hook that lets calls fail. */
 #include "base/alloc.h"
-#include "edge/io_memory.h"
-#include "support/support.h"
+#include "support/memory_fixture.h"
 #include "table/io.h"
-
-typedef struct fixture {
-  bl_ctx *ctx;
-  bl_io *io;
-  bl_error err;
-} fixture;
-
-static void setup(fixture *f) {
-  *f = (fixture){.ctx = test_ctx(), .err = BL_ERROR_INIT};
-  test_ok(bl_io_memory_new(f->ctx, &f->io, &f->err), &f->err);
-}
-
-static void teardown(fixture *f) {
-  f->io->free(f->io);
-  test_ctx_free(f->ctx);
-}
 
 static void put(fixture *f, const char *path, const char *text) {
   test_ok(bl_io_memory_put(f->io, path, text, strlen(text), &f->err), &f->err);

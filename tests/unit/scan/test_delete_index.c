@@ -1,6 +1,7 @@
 /* test_delete_index.c: which deletes apply to which data file, against a twin that looks at every pair (Iceberg spec,
  * "Scan Planning"). */
 #include "scan/delete_index.h"
+#include "support/chance.h"
 #include "support/table_maker.h"
 
 #include <time.h>
@@ -127,30 +128,24 @@ static void check(world *w, bl_manifest_entry **deletes, size_t n, const bl_mani
   }
 }
 
-static uint64_t next(uint64_t *s) {
-  uint64_t z = (*s += 0x9e3779b97f4a7c15u);
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
-
 static void test_delete_index__gives_what_a_look_at_every_pair_gives(void **state) {
   (void)state;
-  uint64_t r = 5;
+  rng r = {5};
   for (int round = 0; round < 200; round++) {
     world w = new_world();
     bl_error err = BL_ERROR_INIT;
     bl_manifest_entry *data[30], *deletes[40];
-    size_t n_data = 1 + next(&r) % 30, n = 0, wanted = next(&r) % 40;
+    size_t n_data = 1 + rng_next(&r) % 30, n = 0, wanted = rng_next(&r) % 40;
     for (size_t i = 0; i < n_data; i++)
-      data[i] = new_entry(&w, BL_FILE_DATA, (int64_t)(next(&r) % 6), (int)(next(&r) % 4), (int)(next(&r) % 4) - 1);
+      data[i] = new_entry(&w, BL_FILE_DATA, (int64_t)(rng_next(&r) % 6), (int)(rng_next(&r) % 4),
+                          (int)(rng_next(&r) % 4) - 1);
     while (n < wanted) {
-      int kind = (int)(next(&r) % 4);
-      int64_t seq = (int64_t)(next(&r) % 7);
-      const bl_manifest_entry *of = data[next(&r) % n_data];
+      int kind = (int)(rng_next(&r) % 4);
+      int64_t seq = (int64_t)(rng_next(&r) % 7);
+      const bl_manifest_entry *of = data[rng_next(&r) % n_data];
       bl_manifest_entry *e;
       if (kind == 0) {
-        e = new_entry(&w, BL_FILE_EQUALITY_DELETES, seq, (int)(next(&r) % 4), (int)(next(&r) % 4) - 1);
+        e = new_entry(&w, BL_FILE_EQUALITY_DELETES, seq, (int)(rng_next(&r) % 4), (int)(rng_next(&r) % 4) - 1);
         by_ids(&w, e, 1);
       } else {
         e = new_entry(&w, BL_FILE_POSITION_DELETES, seq, of->file.spec_id, 0);

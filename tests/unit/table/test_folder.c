@@ -1,24 +1,7 @@
 /* test_folder.c: versions of a table in a folder, one after the other. */
 #include "table/folder.h"
 
-#include "edge/io_memory.h"
-#include "support/support.h"
-
-typedef struct fixture {
-  bl_ctx *ctx;
-  bl_io *io;
-  bl_error err;
-} fixture;
-
-static void setup(fixture *f) {
-  *f = (fixture){.ctx = test_ctx(), .err = BL_ERROR_INIT};
-  test_ok(bl_io_memory_new(f->ctx, &f->io, &f->err), &f->err);
-}
-
-static void teardown(fixture *f) {
-  f->io->free(f->io);
-  test_ctx_free(f->ctx);
-}
+#include "support/memory_fixture.h"
 
 static bl_status publish(fixture *f, int64_t version, bool gzip, const char *want) {
   char *path;

@@ -1,23 +1,6 @@
 /* test_locate.c: which metadata file of a folder is the current one. */
-#include "edge/io_memory.h"
-#include "support/support.h"
+#include "support/memory_fixture.h"
 #include "table/locate.h"
-
-typedef struct fixture {
-  bl_ctx *ctx;
-  bl_io *io;
-  bl_error err;
-} fixture;
-
-static void setup(fixture *f) {
-  *f = (fixture){.ctx = test_ctx(), .err = BL_ERROR_INIT};
-  test_ok(bl_io_memory_new(f->ctx, &f->io, &f->err), &f->err);
-}
-
-static void teardown(fixture *f) {
-  f->io->free(f->io);
-  test_ctx_free(f->ctx);
-}
 
 static void put(fixture *f, const char *name, const char *text) {
   char path[200];

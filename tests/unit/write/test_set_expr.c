@@ -4,6 +4,7 @@
 #include "rows/arrow_own.h"
 #include "rows/stream.h"
 #include "support/support.h"
+#include "support/text_input.h"
 #include "write/input.h"
 
 /* One row of many types. */
@@ -11,21 +12,6 @@
   "{\"i\":7,\"l\":9000000000,\"f\":1.5,\"d\":2.25,\"x\":\"12.34\",\"s\":\"abc\",\"b\":true,\"dt\":\"2026-01-31\","     \
   "\"ts\":\"2026-01-31T10:00:00.000001\",\"tz\":\"2026-01-31T10:00:00.000000+00:00\","                                 \
   "\"u\":\"f79c3e09-677c-4bbd-a479-3f349cb785e7\",\"st\":{\"a\":5},\"n\":null,\"z\":0}\n"
-
-typedef struct line {
-  bl_input in;
-  const char *p;
-} line;
-
-static bl_status read_line(bl_input *in, int64_t at, void *out, size_t n, bl_error *err) {
-  (void)err;
-  memcpy(out, ((line *)in)->p + at, n);
-  return BL_OK;
-}
-
-static void close_line(bl_input *in) {
-  (void)in;
-}
 
 typedef struct fixture {
   bl_ctx *ctx;
@@ -65,7 +51,7 @@ static fixture begin(void) {
   fixture f = {.ctx = test_ctx()};
   bl_error err = BL_ERROR_INIT;
   struct ArrowArrayStream s;
-  line in = {{.size = sizeof ROW - 1, .read_at = read_line, .close = close_line}, ROW};
+  text_input in = text_input_of(ROW, sizeof ROW - 1);
   test_ok(bl_arena_new(f.ctx, &f.arena, &err), &err);
   make_schema(&f);
   test_ok(bl_read_ndjson(f.ctx, &f.schema, &in.in, "row", false, &s, &err), &err);

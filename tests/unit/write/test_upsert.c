@@ -156,7 +156,7 @@ static void test_upsert__refuses_columns_that_no_one_asks_for(void **state) {
   bl_error err = BL_ERROR_INIT;
   bl_read_options o = {.extra_columns = true};
   struct ArrowArrayStream s;
-  bytes_input twice = bytes_of("k,_row_id,_row_id\n1,7,8\n");
+  text_input twice = bytes_of("k,_row_id,_row_id\n1,7,8\n");
   test_status(BL_USAGE, bl_read_rows(w.t, &twice.in, NULL, &o, &s, &err), &err);
   test_says(&err, "_row_id");
   u.delete_when = "absent = 1";

@@ -451,7 +451,7 @@ static void test_race__an_upsert_does_not_insert_a_key_twice(void **state) {
     world_append(&w, "{\"k\":0,\"v\":0}\n");
     bl_table *other = earlier(&w);
     world_upsert(&w, "{\"k\":7,\"v\":1}\n", &u, modes[i]);
-    bytes_input in = bytes_of("{\"k\":7,\"v\":2}\n{\"k\":8,\"v\":2}\n");
+    text_input in = bytes_of("{\"k\":7,\"v\":2}\n{\"k\":8,\"v\":2}\n");
     struct ArrowArrayStream s;
     rows_of(&w, &in, &s);
     bl_write_options o = {.mode = modes[i]};
@@ -472,7 +472,7 @@ static void test_race__an_overwrite_reads_its_rows_once(void **state) {
   world_append(&w, FIVE);
   bl_table *other = earlier(&w);
   world_append(&w, "{\"k\":3}\n{\"k\":9}\n");
-  bytes_input in = bytes_of("{\"k\":30}\n");
+  text_input in = bytes_of("{\"k\":30}\n");
   struct ArrowArrayStream s;
   rows_of(&w, &in, &s);
   test_ok(bl_overwrite(other, &s, BL_OVERWRITE_WHERE, "k = 3", NULL, &w.r, &err), &err);

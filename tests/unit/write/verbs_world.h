@@ -19,6 +19,7 @@
 #include "rows/arrow_own.h"
 #include "rows/stream.h"
 #include "support/rows.h"
+#include "support/text_input.h"
 #include "table/manifests.h"
 
 typedef struct world {
@@ -99,27 +100,12 @@ static inline void world_set(world *w, const char *property) {
 
 /* ---- input ---- */
 
-typedef struct bytes_input {
-  bl_input in;
-  const char *p;
-} bytes_input;
-
-static inline bl_status bytes_read_at(bl_input *in, int64_t at, void *out, size_t n, bl_error *err) {
-  (void)err;
-  memcpy(out, ((bytes_input *)in)->p + at, n);
-  return BL_OK;
-}
-
-static inline void bytes_close(bl_input *in) {
-  (void)in;
-}
-
-static inline bytes_input bytes_of(const char *text) {
-  return (bytes_input){{.size = (int64_t)strlen(text), .read_at = bytes_read_at, .close = bytes_close}, text};
+static inline text_input bytes_of(const char *text) {
+  return text_input_of(text, strlen(text));
 }
 
 /* NDJSON, or CSV where it does not begin with '{'. */
-static inline void rows_of(world *w, bytes_input *in, struct ArrowArrayStream *out) {
+static inline void rows_of(world *w, text_input *in, struct ArrowArrayStream *out) {
   bl_error err = BL_ERROR_INIT;
   bl_read_options o = {.extra_columns = true};
   test_ok(bl_read_rows(w->t, &in->in, NULL, &o, out, &err), &err);
@@ -130,7 +116,7 @@ static inline void rows_of(world *w, bytes_input *in, struct ArrowArrayStream *o
 static inline void world_append(world *w, const char *lines) {
   bl_error err = BL_ERROR_INIT;
   struct ArrowArrayStream s;
-  bytes_input in = bytes_of(lines);
+  text_input in = bytes_of(lines);
   rows_of(w, &in, &s);
   test_ok(bl_append(w->t, &s, NULL, &w->r, &err), &err);
   world_reopen(w);
@@ -154,7 +140,7 @@ static inline bl_status world_try_upsert(world *w, const char *lines, const bl_u
                                          bl_error *err) {
   struct ArrowArrayStream s;
   bl_write_options o = {.mode = mode};
-  bytes_input in = bytes_of(lines);
+  text_input in = bytes_of(lines);
   rows_of(w, &in, &s);
   bl_status st = bl_upsert(w->t, &s, u, &o, &w->r, err);
   assert_null(s.release);
@@ -170,7 +156,7 @@ static inline void world_upsert(world *w, const char *lines, const bl_upsert_opt
 static inline bl_status world_try_overwrite(world *w, const char *lines, bl_overwrite_kind kind, const char *where,
                                             bl_error *err) {
   struct ArrowArrayStream s;
-  bytes_input in = bytes_of(lines);
+  text_input in = bytes_of(lines);
   rows_of(w, &in, &s);
   bl_status st = bl_overwrite(w->t, &s, kind, where, NULL, &w->r, err);
   assert_null(s.release);
@@ -180,7 +166,7 @@ static inline bl_status world_try_overwrite(world *w, const char *lines, bl_over
 
 static inline bl_status world_try_apply(world *w, const char *lines, bl_apply_source source, bl_error *err) {
   static const char *const key[] = {"k"};
-  bytes_input in = bytes_of(lines);
+  text_input in = bytes_of(lines);
   bl_status st = bl_apply(w->t, &in.in, source, key, 1, NULL, &w->r, err);
   world_reopen(w);
   return st;
