@@ -144,8 +144,7 @@ BL_API bl_status bl_alter(bl_table *t, const char *const *words, size_t n, const
 
 /* The metadata of a table that was moved for good is written with the paths of its new place: metadata, lists,
  * manifests, position deletes and vectors of every snapshot. No data file is. BL_USAGE: `to` is neither an absolute
- * path nor a URI.
- */
+ * path nor a URI. */
 BL_API bl_status bl_relocate(bl_table *t, const char *to, const bl_write_options *o, bl_error *err) BL_CHECKED;
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* io_local.h: files of this machine. Takes plain paths, file:/p, file:///p and file://localhost/p; nothing is decoded.
  * 1. A file being written is a temporary one in the same folder; it gets its name by rename, or by link where it was
- *    opened exclusive, after its bytes are on disk; then the folder is synced. With BL_OUT_LATER both wait for
- * sync_all.
+ *    opened exclusive, after its bytes are on disk; then the folder is synced. With BL_OUT_LATER both
+ *    wait for sync_all.
  * 2. What abort or a failure leaves behind is nothing; one exception: where the last step, the sync of the folder,
  * fails after an exclusive file was published, finish gives BL_UNKNOWN. Parent folders are created. */
 #ifndef BL_EDGE_IO_LOCAL_H

@@ -1,5 +1,4 @@
-/* refs.h: which snapshot a SNAP means (bergline(1), ADDRESSES), and the ancestry between snapshots. Pure: model only.
- */
+/* refs.h: which snapshot a SNAP means (bergline(1), ADDRESSES), and the ancestry between snapshots. Model only. */
 #ifndef BL_TABLE_REFS_H
 #define BL_TABLE_REFS_H
 

@@ -1,6 +1,5 @@
 /* alter_layout.c: partition fields and sort orders (spec: "Partition Evolution": what was written stays under its
- * spec).
- */
+ * spec). */
 #include "format/metadata_json.h"
 #include "write/alter.h"
 #include "write/schema_text.h"

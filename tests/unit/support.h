@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "support/chance.h"
 
 /* An allocator that returns NULL from call number `fail_at` (counted from 0) on; -1: never. */
 typedef struct support_allocator {
@@ -63,10 +64,10 @@ static inline void support_fail_each_allocation(bl_status (*work)(bl_ctx *ctx, v
 }
 
 static inline uint64_t support_random(uint64_t *state) {
-  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
+  rng r = {*state};
+  uint64_t v = rng_next(&r);
+  *state = r.s;
+  return v;
 }
 
 /* The bytes of tests/fixtures/<name>; free with bl_buf_free. */

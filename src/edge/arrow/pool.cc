@@ -2,7 +2,7 @@
  *
  * 1. Blocks of [kLeast, kMost] bytes are asked of the C library in whole classes, four to a doubling: at most a quarter
  *    of a block lies idle, and what is never touched costs nothing. A head before the block tells its class, which
- * stays when the block is made smaller, as builders do with each finished column.
+ *    stays when the block is made smaller, as builders do with each finished column.
  * 2. A freed block goes to the list of its class as long as all lists together hold at most kKept bytes, else back. */
 #include "pool.h"
 

@@ -210,6 +210,15 @@ static char *many_rows(int from, int n, int partitions) {
   return text;
 }
 
+/* So many batches of n rows, one behind the other. */
+static void put_many(writing *x, int batches, int n, int partitions) {
+  for (int i = 0; i < batches; i++) {
+    char *rows = many_rows(i * n, n, partitions);
+    put(x, NULL, rows);
+    free(rows);
+  }
+}
+
 /* Each partition's rows come back, in the order they came. */
 static void check_partitions(writing *x, int rows, int partitions, size_t files) {
   assert_int_equal(x->staged->n_data, files);
@@ -241,11 +250,7 @@ static void test_data_writer__fans_out_by_partition(void **state) {
   maker_spec(m, 3, by_s);
   writing x;
   begin(&x, m, &(bl_data_writer_options){.spec_id = -1});
-  for (int i = 0; i < 4; i++) {
-    char *rows = many_rows(i * 500, 500, 5);
-    put(&x, NULL, rows);
-    free(rows);
-  }
+  put_many(&x, 4, 500, 5);
   end(&x);
   check_partitions(&x, 2000, 5, 5);
   drop(&x);
@@ -260,11 +265,7 @@ static void test_data_writer__sorts_the_partitions_that_may_not_open_a_file(void
   maker_spec(m, 0, by_s);
   writing x;
   begin(&x, m, &(bl_data_writer_options){.spec_id = -1});
-  for (int i = 0; i < 30; i++) {
-    char *rows = many_rows(i * 2000, 2000, 40);
-    put(&x, NULL, rows);
-    free(rows);
-  }
+  put_many(&x, 30, 2000, 40);
   end(&x);
   check_partitions(&x, 60000, 40, 40);
   drop(&x);
@@ -401,11 +402,7 @@ static void test_data_writer__begins_a_new_file_at_the_target_size(void **state)
   maker_property(m, "write.parquet.compression-codec", "uncompressed");
   writing x;
   begin(&x, m, &(bl_data_writer_options){.spec_id = -1});
-  for (int i = 0; i < 20; i++) {
-    char *rows = many_rows(i * 1000, 1000, 997);
-    put(&x, NULL, rows);
-    free(rows);
-  }
+  put_many(&x, 20, 1000, 997);
   end(&x);
   assert_true(x.staged->n_data > 5);
   int64_t rows = 0;
