@@ -25,7 +25,7 @@ typedef struct bl_write_options {
   const char *const *summary; /* "key=value" each, into the snapshot summary */
   size_t n_summary;
   const char *batch_id; /* kept in the summary as bergline.batch-id: a batch whose id the branch already holds is not
-                           written again (result.already_applied) */
+                           written again (result.already_applied). One that changes nothing is a snapshot, too */
   bl_write_mode mode;
   const char *wap_id; /* write, audit, publish: the snapshot is added, but the branch stays where it is until the
                          snapshot is cherry-picked */

@@ -51,7 +51,7 @@ const cli_command cli_append = {
         "\n"
         "  Each row gets a row id that no row had before. With --batch-id a batch that the branch holds already is not "
         "written\n"
-        "  again.\n",
+        "  again; one without rows is a snapshot, too, that keeps the id.\n",
     .examples = "    bergline append /data/wh/db/orders new.parquet more.csv\n"
                 "    producer | bergline append /data/wh/db/orders - --input-format ndjson --batch-id 2026-01-31\n",
     .options = options,

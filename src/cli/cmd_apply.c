@@ -71,7 +71,8 @@ const cli_command cli_apply = {
         "in\n"
         "  the summary of the snapshot as bergline.source-position. Events that lie before it are not applied again, "
         "so\n"
-        "  a batch can be repeated; batches of one source must come in its order.\n",
+        "  a batch can be repeated; batches of one source must come in its order. A batch that changes no row makes a\n"
+        "  snapshot, too, where it has a later position or a --batch-id: both are kept.\n",
     .examples =
         "    bergline apply /data/wh/db/orders events.ndjson --key id --source debezium\n"
         "    bergline changes prod.orders --from ts:2026-01-01 | bergline apply /data/copy/orders - --key id --source "

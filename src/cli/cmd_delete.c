@@ -34,7 +34,8 @@ const cli_command cli_delete = {
         "  Merge-on-read marks the rows in deletion vectors; copy-on-write writes the touched files again without "
         "them,\n"
         "  rows with the ids and sequence numbers that they had. Files of which metadata proves that all rows match\n"
-        "  are not opened, they go as a whole. Where no row matches, no snapshot is made.\n",
+        "  are not opened, they go as a whole. Where no row matches, no snapshot is made,\n"
+        "  but for a --batch-id.\n",
     .examples = "    bergline delete /data/wh/db/orders --where \"status = 'test' and day < date '2026-01-01'\"\n",
     .options = options,
     .n_options = sizeof options / sizeof *options,

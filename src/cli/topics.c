@@ -110,7 +110,8 @@ static void write_output(cli_page *p) {
       {"variant", "The JSON that it encodes, its decimals as numbers."},
       {"null", "null"}};
   static const cli_item results[] = {
-      {"committed", "Was a snapshot made? Not in a dry run, nor where nothing was to be changed."},
+      {"committed", "Was a snapshot made? Not in a dry run, nor where nothing was to be changed and no --batch-id or "
+                    "position of a source was to be kept."},
       {"already_applied",
        "true where the branch holds the batch (--batch-id), or all events (apply): nothing is done."},
       {"snapshot_id, sequence_number", "Of the new snapshot."},

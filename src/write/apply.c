@@ -123,7 +123,13 @@ static bool is_same(const bl_position *a, const bl_position *b) {
   return (!a->names && !b->names) || (bl_position_cmp(a, b, &known) == 0 && known);
 }
 
-/* Into the summary. What the events were held against must still be the last. */
+/* Does the position of the last event say more than what is stored? */
+static bool is_news(const bl_position *last, const bl_position *stored) {
+  bool known;
+  return bl_position_cmp(last, stored, &known) > 0 || !known;
+}
+
+/* Into the summary, also where no row changes. What the events were held against must still be the last. */
 static bl_status note_position(void *user, bl_change *c, bl_error *err) {
   bl_applying *a = user;
   bl_position now;
@@ -132,6 +138,7 @@ static bl_status note_position(void *user, bl_change *c, bl_error *err) {
   if (!is_same(&now, &a->stored))
     return bl_fail(err, BL_CONFLICT, "apply: another has applied events of the source meanwhile");
   if (!a->last.names) return BL_OK;
+  if (is_news(&a->last, &a->stored)) c->staged->even_if_empty = true;
   BL_TRY(bl_position_print(c->arena, &a->last, &text, err));
   return bl_staged_note(c->staged, BL_SOURCE_POSITION, text, err);
 }
@@ -199,7 +206,7 @@ bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const 
   if (a.n_skipped)
     bl_log(a.ctx, BL_LOG_INFO, "apply: %lld of %lld events were applied before", (long long)a.n_skipped,
            (long long)a.n_events);
-  if (a.n_events && a.n_skipped == a.n_events) r->already_applied = true;
+  if (!r->committed && a.n_events && a.n_skipped == a.n_events) r->already_applied = true;
 done:
   end(&a);
   return st;

@@ -3,7 +3,8 @@
  * 1. A verb is a function that stages. It runs on one version of the table; where what it read is found to have changed
  *    meanwhile (BL_CONFLICT), what it wrote is removed and it runs again on the newest version, as often as
  *    commit.retry.num-retries says.
- * 2. Nothing staged: no snapshot (B106). Whatever fails, what was written is removed, but for BL_UNKNOWN.
+ * 2. Nothing staged: no snapshot (B106), but where a batch id or the position of a source is to be kept. Whatever
+ * fails, what was written is removed, but for BL_UNKNOWN.
  * 3. A batch that the branch holds already is not even staged. */
 #ifndef BL_WRITE_CHANGE_H
 #define BL_WRITE_CHANGE_H

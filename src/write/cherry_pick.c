@@ -119,6 +119,7 @@ static bl_status note_source(picking *p, bl_error *err) {
   bl_str wap = bl_pairs_get(&p->pick->summary, "wap.id"), batch = bl_pairs_get(&p->pick->summary, "bergline.batch-id");
   snprintf(id, sizeof id, "%lld", (long long)p->pick->id);
   p->staged->picked = p->pick->id;
+  p->staged->even_if_empty = true; /* it keeps the ids */
   BL_TRY(bl_staged_note(p->staged, "source-snapshot-id", bl_str_of(id), err));
   if (batch.p && !p->o->batch_id) BL_TRY(bl_staged_note(p->staged, "bergline.batch-id", batch, err));
   return wap.p ? bl_staged_note(p->staged, "published-wap-id", wap, err) : BL_OK;

@@ -400,8 +400,9 @@ static void committing_dispose(bl_committing *c) {
   bl_arena_free(c->arena);
 }
 
-static bool is_empty(const bl_staged *s) {
-  return !s->n_data && !s->n_removed && !s->n_vectors && !s->even_if_empty;
+/* A batch that changes nothing is a snapshot all the same: it keeps the id. */
+static bool is_empty(const bl_staged *s, const bl_write_options *o) {
+  return !s->n_data && !s->n_removed && !s->n_vectors && !s->even_if_empty && !o->batch_id;
 }
 
 static void fill_dry(const bl_staged *s, bl_write_result *r) {
@@ -417,7 +418,7 @@ bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o,
   BL_TRY(bl_pointer_check(t, err));
   BL_TRY(bl_summary_check(o, err));
   if (o->dry_run) fill_dry(s, r);
-  if (o->dry_run || is_empty(s)) return BL_OK;
+  if (o->dry_run || is_empty(s, o)) return BL_OK;
   bl_status st = committing_init(&c, t, s, o, err);
   if (st == BL_OK) st = all_attempts(&c, o, r, err);
   if (st == BL_OK && !r->committed) bl_staged_discard(s, t); /* another applied the batch meanwhile */

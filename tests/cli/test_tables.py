@@ -85,6 +85,27 @@ class Tables(TableCase):
         self.refuse(2, 'sets total-records itself', 'append', self.table, self.rows_file({'id': 1}), '--summary',
                     'total-records=1')
 
+    def test_a_batch_that_changes_nothing_is_kept(self):
+        self.create()
+        self.append(1, 2)
+        self.assertFalse(self.result('delete', self.table, '--where', 'id = 9', '--yes')['committed'])
+        args = ('delete', self.table, '--where', 'id = 9', '--yes', '--batch-id', 'b2')
+        self.assertFalse(self.result(*args, '--dry-run')['committed'])
+        first = self.result(*args)
+        self.assertEqual((first['committed'], first['rows_assigned'], first['rows_deleted']), (True, 0, 0))
+        again = self.result(*args)
+        self.assertEqual((again['committed'], again['already_applied']), (False, True))
+        self.append(3)
+        self.assertEqual(self.rows(self.table), {1: 0, 2: 1, 3: 2})
+        self.assertEqual(self.rows(self.table, '--at', str(first['snapshot_id'])), {1: 0, 2: 1})
+        snapshots = self.snapshots()
+        self.assertEqual([(s['operation'], s['first_row_id'], s['added_rows']) for s in snapshots],
+                         [('append', 0, 2), ('append', 2, 0), ('append', 2, 1)])
+        self.assertEqual(snapshots[1]['summary']['total-records'], '2')
+        self.assertEqual(self.changes(), [('INSERT', 0, 0, 1, 1), ('INSERT', 0, 1, 1, 2), ('INSERT', 2, 2, 3, 3)])
+        self.assertEqual(self.changes('--from', 'seq:1', '--to', 'seq:2'), [])
+        self.assertEqual([e['_change_type'] for e in self.lines('history', '--row-id', '0')], ['INSERT'])
+
     # ---- branches ----
 
     def test_branches_and_tags(self):

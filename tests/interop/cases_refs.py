@@ -1,6 +1,6 @@
 """cases_refs.py: branches, tags, cherry-picks and audited writes, made by one engine and moved by another."""
 from rows import Failure, expect, same_rows
-from shared import LINEAGE, deleted, inserted, updated, without
+from shared import LINEAGE, deleted, inserted, nothing, updated, without
 
 SCHEMA = 'id long, v string'
 
@@ -109,4 +109,21 @@ def audited_writes(world):
     t.finish()
 
 
-CASES = [branches_of_both, picked_snapshots, audited_writes]
+def batches_that_change_nothing(world):
+    """A snapshot that only keeps a batch's id: first, between others, and published."""
+    t = world.table('empty_batches')
+    t.create(SCHEMA)
+    t.write(nothing(), 'delete', '--where', 'id = 9', '--batch-id', 'b0')
+    t.by_spark(inserted(row(1), row(2)), "INSERT INTO {t} VALUES (1, 'v'), (2, 'v')")
+    t.write(nothing(), 'update', '--set', "v = 'x'", '--where', 'id = 9', '--batch-id', 'b1')
+    t.by_spark(updated(lambda r: r['id'] == 1, v='u'), "UPDATE {t} SET v = 'u' WHERE id = 1")
+    t.run('delete', '--where', 'id = 9', '--batch-id', 'b2', '--wap-id', 'w')
+    t.sql("CALL w.system.publish_changes('{name}', 'w')")
+    t.by_spark(inserted(row(3)), "INSERT INTO {t} VALUES (3, 'v')")
+    t.write(nothing(), 'delete', '--where', 'id = 9', '--batch-id', 'b3')
+    expect(len(t.snapshots()) == 7, 'seven snapshots, not %s', t.snapshots())
+    expect(t.run('delete', '--where', 'id = 1', '--batch-id', 'b2')['already_applied'], 'the batch that was published is not known')
+    t.finish()
+
+
+CASES = [branches_of_both, picked_snapshots, audited_writes, batches_that_change_nothing]

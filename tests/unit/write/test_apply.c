@@ -191,6 +191,45 @@ static void test_positions__equal_ones_are_applied_again(void **state) {
   world_end(&w);
 }
 
+static void test_positions__are_kept_where_no_row_changes(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, AT(10, 1, "a"), BL_APPLY_DEBEZIUM);
+  apply(&w, AT(11, 1, "b") AT(12, 1, "a"), BL_APPLY_DEBEZIUM); /* as it was */
+  assert_true(w.r.committed);
+  counts_are(&w, 0, 0, 0, 1);
+  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"lsn\":12}");
+  apply(&w, AT(12, 1, "a"), BL_APPLY_DEBEZIUM); /* nothing new in it */
+  assert_false(w.r.committed);
+  apply(&w, AT(11, 1, "b"), BL_APPLY_DEBEZIUM);
+  assert_true(w.r.already_applied);
+  world_holds(&w, "{\"k\":1,\"s\":\"a\"}\n");
+  assert_int_equal(w.t->metadata->n_snapshots, 2);
+  world_end(&w);
+}
+
+static void test_positions__that_were_applied_do_not_hide_a_batch(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, AT(10, 1, "a"), BL_APPLY_DEBEZIUM);
+  for (int i = 0; i < 2; i++) {
+    bl_error err = BL_ERROR_INIT;
+    const char *key = "k";
+    const char *lines = AT(9, 1, "old");
+    text_input in = bytes_of(lines);
+    const bl_write_options o = {.batch_id = "b"};
+    test_ok(bl_apply(w.t, &in.in, BL_APPLY_DEBEZIUM, &key, 1, &o, &w.r, &err), &err);
+    assert_int_equal(w.r.committed, i == 0);
+    assert_int_equal(w.r.already_applied, i == 1);
+    world_reopen(&w);
+  }
+  assert_string_equal(world_summary(&w, "bergline.batch-id"), "b");
+  apply(&w, AT(9, 1, "old"), BL_APPLY_DEBEZIUM); /* the position before it still counts */
+  assert_true(w.r.already_applied);
+  world_holds(&w, "{\"k\":1,\"s\":\"a\"}\n");
+  world_end(&w);
+}
+
 /* ---- our own changelog ---- */
 
 static char *changelog(world *w, const char *from) {
@@ -271,6 +310,8 @@ int main(void) {
       cmocka_unit_test(test_positions__an_older_batch_is_not_applied_again),
       cmocka_unit_test(test_positions__of_a_binary_log_go_by_file_and_place),
       cmocka_unit_test(test_positions__equal_ones_are_applied_again),
+      cmocka_unit_test(test_positions__are_kept_where_no_row_changes),
+      cmocka_unit_test(test_positions__that_were_applied_do_not_hide_a_batch),
       cmocka_unit_test(test_changes__make_a_copy_and_keep_it_up),
       cmocka_unit_test(test_changes__keys_that_change_places_in_one_commit_are_all_there),
       cmocka_unit_test(test_changes__names_what_is_no_changelog),

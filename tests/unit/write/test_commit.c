@@ -279,6 +279,32 @@ static void test_commit__nothing_staged_is_nothing_committed(void **state) {
   world_end(&w);
 }
 
+static void test_commit__a_batch_that_changes_nothing_is_kept(void **state) {
+  (void)state;
+  const bl_write_options o = {.batch_id = "x"};
+  for (int version = 1; version <= 3; version++) {
+    world w;
+    world_begin(&w, version);
+    for (int i = 0; i < 2; i++) {
+      bl_error err = BL_ERROR_INIT;
+      test_ok(world_try(&w, world_stage(&w), &o, &err), &err);
+      assert_int_equal(w.result.committed, i == 0);
+      assert_int_equal(w.result.already_applied, i == 1);
+      if (i == 0) {
+        world_shows(&w, "");
+        assert_string_equal(world_summary(&w, "operation"), "append");
+        assert_string_equal(world_summary(&w, "bergline.batch-id"), "x");
+      }
+      world_append(&w, i ? "b" : "a", 5);
+    }
+    assert_int_equal(w.t->metadata->n_snapshots, 3);
+    const bl_snapshot *s = &w.t->metadata->snapshots[0];
+    assert_int_equal(s->has_first_row_id && s->has_added_rows, version == 3);
+    if (version == 3) assert_int_equal(s->first_row_id + s->added_rows, 0);
+    world_end(&w);
+  }
+}
+
 static void test_commit__a_dry_run_writes_nothing(void **state) {
   (void)state;
   world w;
@@ -341,6 +367,7 @@ int main(void) {
       cmocka_unit_test(test_commit__keys_of_the_table_are_not_taken_from_the_caller),
       cmocka_unit_test(test_commit__a_batch_is_written_once),
       cmocka_unit_test(test_commit__nothing_staged_is_nothing_committed),
+      cmocka_unit_test(test_commit__a_batch_that_changes_nothing_is_kept),
       cmocka_unit_test(test_commit__a_dry_run_writes_nothing),
       cmocka_unit_test(test_commit__goes_to_branches_and_not_to_tags),
       cmocka_unit_test(test_commit__a_clock_that_lags_a_little_is_no_trouble),

@@ -355,6 +355,25 @@ static void test_refs__a_batch_that_was_picked_is_not_written_again(void **state
   world_end(&w);
 }
 
+static void test_refs__a_batch_that_changes_nothing_is_picked(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  test_ok(world_try(&w, world_stage(&w), &(bl_write_options){.batch_id = "day-7", .wap_id = "w1"}, &err), &err);
+  assert_true(w.result.committed);
+  world_append(&w, "c", 1);
+  pick(&w, "wap:w1");
+  assert_true(w.result.committed);
+  assert_string_equal(world_summary(&w, "bergline.batch-id"), "day-7");
+  assert_string_equal(world_summary(&w, "published-wap-id"), "w1");
+  world_shows(&w, "D@10 +c:1 id=10 raw=- seq=3\nD@0 +a:10 id=0 raw=- seq=1");
+  pick(&w, "wap:w1");
+  assert_true(w.result.already_applied);
+  world_end(&w);
+}
+
 static void test_refs__main_without_a_snapshot_is_moved_to_any(void **state) {
   (void)state;
   world w;
@@ -488,6 +507,7 @@ int main(void) {
       cmocka_unit_test(test_refs__moves_refuse_what_only_a_snapshot_could_keep),
       cmocka_unit_test(test_refs__a_wap_id_that_was_moved_to_is_published),
       cmocka_unit_test(test_refs__a_batch_that_was_picked_is_not_written_again),
+      cmocka_unit_test(test_refs__a_batch_that_changes_nothing_is_picked),
       cmocka_unit_test(test_refs__main_without_a_snapshot_is_moved_to_any),
       cmocka_unit_test(test_refs__a_batch_is_staged_once),
       cmocka_unit_test(test_refs__two_who_pick_one_snapshot_publish_it_once),
