@@ -41,30 +41,53 @@ static void write_hint(bl_ctx *ctx, bl_io *io, const char *folder, int64_t versi
   bl_free(ctx, path);
 }
 
+/* Does the file hold these bytes? */
+static bl_status is_there(bl_ctx *ctx, bl_io *io, const char *path, const void *p, size_t n, bool *yes, bl_error *err) {
+  bl_buf b;
+  bl_buf_init(&b, ctx, BL_BUF_MAX);
+  bl_status st = bl_io_read_all(io, path, ctx->o.max_metadata_bytes, &b, err);
+  *yes = st == BL_OK && b.n == n && memcmp(b.p, p, n) == 0;
+  bl_buf_free(&b);
+  return st;
+}
+
+/* The outcome of a write that may have been made though it is reported as failed. A file of another's in its place:
+ * it was not, and never will be. */
+static bl_status settle(bl_ctx *ctx, bl_io *io, const char *path, const void *p, size_t n, bl_status st,
+                        bl_error *err) {
+  bool there;
+  bl_status looked = is_there(ctx, io, path, p, n, &there, NULL);
+  if (there) {
+    bl_warn(ctx, "the commit was reported as failed, but it is in place already: %s", err ? err->message : path);
+    if (err) *err = (bl_error)BL_ERROR_INIT;
+    return BL_OK;
+  }
+  bool lost = looked == BL_OK || (looked == BL_NOT_FOUND && st == BL_CONFLICT);
+  if (err) err->status = lost ? BL_CONFLICT : BL_UNKNOWN;
+  return lost ? BL_CONFLICT : bl_fail_in(err, BL_UNKNOWN, "it is not known whether it was committed: %s", path);
+}
+
 static bl_status publish(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, const void *p, size_t n,
                          const char *path, bl_error *err) {
   BL_TRY(check_newest(ctx, io, folder, version, err));
-  BL_TRY(bl_io_write_all(io, path, p, n, true, err));
-  write_hint(ctx, io, folder, version);
-  return BL_OK;
+  bl_status st = bl_io_write_all(io, path, p, n, true, err);
+  if (st == BL_CONFLICT || st == BL_UNKNOWN) st = settle(ctx, io, path, p, n, st, err);
+  if (st == BL_OK) write_hint(ctx, io, folder, version);
+  return st;
 }
 
 bl_status bl_folder_publish(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, const void *p, size_t n,
-                            bool gzip, char **path, bl_error *err) {
+                            bool gzip, bl_error *err) {
   char name[64];
   bl_io_lock *lock = NULL;
   bl_status st = BL_OK;
   snprintf(name, sizeof name, "v%lld%s.metadata.json", (long long)version, gzip ? ".gz" : "");
-  *path = join(ctx, folder, name);
-  char *lock_path = join(ctx, folder, ".commit-lock");
-  if (!*path || !lock_path) st = bl_nomem(err);
+  char *path = join(ctx, folder, name), *lock_path = join(ctx, folder, ".commit-lock");
+  if (!path || !lock_path) st = bl_nomem(err);
   if (st == BL_OK && io->lock) st = io->lock(io, lock_path, WAIT_MS, &lock, err);
-  if (st == BL_OK) st = publish(ctx, io, folder, version, p, n, *path, err);
+  if (st == BL_OK) st = publish(ctx, io, folder, version, p, n, path, err);
   if (lock) lock->unlock(lock);
   bl_free(ctx, lock_path);
-  if (st != BL_OK && st != BL_UNKNOWN) {
-    bl_free(ctx, *path);
-    *path = NULL;
-  }
+  bl_free(ctx, path);
   return st;
 }

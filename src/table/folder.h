@@ -11,10 +11,11 @@
 #include "base/alloc.h"
 #include "bergline/sys/io.h"
 
-/* Write version `version` (1: a new table) of the table in `folder` (as io takes it). *path: the file, bl_free.
- * BL_CONFLICT: the newest version is not version - 1, or the lock was held too long: nothing changed. BL_UNKNOWN: the
- * file is there, but may not outlast a power cut. Others: nothing changed. */
+/* Write version `version` (1: a new table) of the table in `folder` (as io takes it). What a write that is reported as
+ * failed has done is looked for: where the version is there, byte for byte, it is done (with a warning).
+ * BL_CONFLICT: the newest version is not version - 1, or the lock was held too long: nothing changed. BL_UNKNOWN:
+ * nobody knows whether the file is there. Others: nothing changed. */
 bl_status bl_folder_publish(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, const void *p, size_t n,
-                            bool gzip, char **path, bl_error *err) BL_CHECKED;
+                            bool gzip, bl_error *err) BL_CHECKED;
 
 #endif

@@ -68,8 +68,7 @@ typedef struct bl_committing {
   size_t n_rewrites, cap_rewrites;
   bl_merge *merges;
   size_t n_merges, cap_merges;
-  bl_vectors *vectors;   /* of the last attempt that made some */
-  bl_write_result tried; /* what the last attempt would have given */
+  bl_vectors *vectors; /* of the last attempt that made some */
 } bl_committing;
 
 /* What the snapshot's summary tells. */

@@ -4,7 +4,8 @@
  *    names, and they are removed.
  * 2. Every attempt begins with the newest metadata and takes nothing for granted of the one before, but files
  * (attempt.h).
- * 3. A move that was reported as failed may have been made all the same: the newest metadata tells.
+ * 3. A move that was reported as failed may have been made all the same: pointer.h looks before anything is removed or
+ *    tried again, so that BL_CONFLICT means that nothing has changed.
  * 4. Ids of rows are given in the attempt, from its base's next-row-id (W3). */
 #include "write/commit.h"
 
@@ -216,56 +217,17 @@ static void remove_old_metadata(bl_table *base, const bl_str *files, size_t n) {
   }
 }
 
-static bool ends_with(bl_str s, bl_str end) {
-  return s.n >= end.n && memcmp(s.p + s.n - end.n, end.p, end.n) == 0;
-}
-
-/* Has the file become the table's metadata, now or some versions ago? */
-static bl_status is_in_place(const bl_table *base, const char *path, bool *yes, bl_error *err) {
-  bl_table *now = NULL;
-  const char *slash = strrchr(path, '/');
-  bl_str file = bl_str_of(slash ? slash : path);
-  BL_TRY(bl_table_refresh(base, &now, err));
-  *yes = ends_with(bl_str_of(now->metadata_path), file);
-  for (size_t i = 0; i < now->metadata->n_metadata_log; i++)
-    *yes = *yes || ends_with(now->metadata->metadata_log[i].file, file);
-  bl_table_free(now);
-  return BL_OK;
-}
-
-/* The outcome of a move that failed, by what is there now. path: the new metadata file, which was not removed. */
-static bl_status settle(const bl_table *base, const char *path, bl_status st, bl_error *err) {
-  bl_error why = BL_ERROR_INIT;
-  bool there;
-  bl_status looked = is_in_place(base, path, &there, &why);
-  if (looked == BL_OK && there) {
-    bl_warn(base->ctx, "the commit was reported as failed, but it is in place already: %s: %s", path,
-            err ? err->message : "");
-    if (err) *err = (bl_error)BL_ERROR_INIT;
-    return BL_OK;
-  }
-  if (looked != BL_OK || st == BL_UNKNOWN) {
-    if (err) err->status = BL_UNKNOWN;
-    return bl_fail_in(err, BL_UNKNOWN, "it is not known whether %s was committed: %s", base->name, path);
-  }
-  if (base->io->remove(base->io, path, &why) != BL_OK) bl_warn(base->ctx, "%s", why.message);
-  return st;
-}
-
 /* *moving: a conflict from here on is a lost race. */
 static bl_status finish_and_move(bl_table *base, bl_edit *e, bl_unsynced *before, bool *moving, bl_error *err) {
   bl_str *dropped;
   size_t n;
-  char *path;
   bl_str name = bl_pointer_name(e->a, base, e->doc);
   if (!name.p) return bl_nomem(err);
   BL_TRY(bl_edit_finish(e, name, &dropped, &n, err));
   *moving = true;
-  bl_status st = bl_pointer_move(base, e->doc, before, &path, err);
-  if (st != BL_OK && path) st = settle(base, path, st, err);
-  bl_free(base->ctx, path);
-  if (st == BL_OK) remove_old_metadata(base, dropped, n);
-  return st;
+  BL_TRY(bl_pointer_move(base, e->doc, before, err));
+  remove_old_metadata(base, dropped, n);
+  return BL_OK;
 }
 
 /* ---- attempts ---- */
@@ -319,22 +281,6 @@ static bl_status check_picked(const bl_committing *c, const bl_attempt *at, bl_e
                  at->base->name, (long long)c->s->picked);
 }
 
-/* 3. The newest metadata holds what the last attempt was told to have lost. */
-static bool is_done(bl_committing *c, bl_table *newest, bl_write_result *r) {
-  if (c->tried.snapshot_id != c->snapshot_id || !bl_metadata_snapshot(newest->metadata, c->snapshot_id)) return false;
-  bl_warn(c->ctx, "the commit was reported as lost, but it is in place already: %s", newest->name);
-  *r = c->tried;
-  bl_committing_clean(c, newest, false);
-  return true;
-}
-
-static bool is_done_after_all(bl_committing *c, bl_write_result *r) {
-  bl_table *newest = NULL;
-  bool done = bl_table_refresh(c->t, &newest, NULL) == BL_OK && is_done(c, newest, r);
-  bl_table_free(newest);
-  return done;
-}
-
 /* One attempt and what follows from its outcome; *again: it lost a race. */
 static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_result *r, bool *again, bl_error *err) {
   bl_attempt *at = NULL;
@@ -342,10 +288,6 @@ static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_r
   *again = false;
   c->attempt++;
   BL_TRY(bl_attempt_new(c, &at, err));
-  if (is_done(c, at->base, r)) {
-    bl_attempt_free(at);
-    return BL_OK;
-  }
   bl_committing_unuse_all(c);
   if (is_already_applied(c, at, o, r)) {
     bl_committing_clean(c, at->base, true);
@@ -354,9 +296,8 @@ static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_r
   }
   bl_status st = check_picked(c, at, err);
   if (st == BL_OK) st = try_once(at, o, &moving, err);
-  fill_result(at, &c->tried);
   if (st == BL_OK) {
-    *r = c->tried;
+    fill_result(at, r);
     bl_committing_clean(c, at->base, false);
   }
   *again = st == BL_CONFLICT && moving;
@@ -374,7 +315,6 @@ static bl_status all_attempts(bl_committing *c, const bl_write_options *o, bl_wr
     bl_status st = attempt(c, o, r, &again, &why);
     if (st == BL_OK) return BL_OK;
     if (!again || !retries_wait(&left)) {
-      if (again && is_done_after_all(c, r)) return BL_OK;
       if (st != BL_UNKNOWN) bl_committing_clean(c, c->t, true);
       if (again) bl_fail_in(&why, st, "gave up after %d attempts", c->attempt);
       return bl_fail_at(err, st, why.position, "%s", why.message);

@@ -113,51 +113,103 @@ static bl_status swap(const bl_table *base, const char *path, bl_error *err) {
   return st;
 }
 
+static bl_status compare_location(void *user, const bl_catalog_entry *e, bl_error *err) {
+  const char **path = user;
+  (void)err;
+  if (e->metadata_location && strcmp(e->metadata_location, *path) == 0) *path = NULL;
+  return BL_OK;
+}
+
+bool bl_pointer_is_at(bl_catalog *c, const bl_table_name *name, const char *path) {
+  return c->load(c, name, compare_location, &path, NULL) == BL_OK && !path;
+}
+
+static bool ends_with(bl_str s, bl_str end) {
+  return s.n >= end.n && memcmp(s.p + s.n - end.n, end.p, end.n) == 0;
+}
+
+/* Has the file, whose name no other has, become the table's metadata, now or some versions ago? */
+static bl_status is_in_place(const bl_table *base, const char *path, bool *yes, bl_error *err) {
+  bl_table *now = NULL;
+  const char *slash = strrchr(path, '/');
+  bl_str file = bl_str_of(slash ? slash : path);
+  BL_TRY(bl_table_refresh(base, &now, err));
+  *yes = ends_with(bl_str_of(now->metadata_path), file);
+  for (size_t i = 0; i < now->metadata->n_metadata_log; i++)
+    *yes = *yes || ends_with(now->metadata->metadata_log[i].file, file);
+  bl_table_free(now);
+  return BL_OK;
+}
+
+static void remove_file(const bl_table *base, const char *path) {
+  bl_error why = BL_ERROR_INIT;
+  if (base->io->remove(base->io, path, &why) != BL_OK) bl_warn(base->ctx, "%s", why.message);
+}
+
+/* The outcome of a swap that failed, by what is there now. */
+static bl_status settle(const bl_table *base, const char *path, bl_status st, bl_error *err) {
+  bl_error why = BL_ERROR_INIT;
+  bool there = false;
+  bl_status looked = is_in_place(base, path, &there, &why);
+  if (there) {
+    bl_warn(base->ctx, "the commit was reported as failed, but it is in place already: %s: %s", path,
+            err ? err->message : "");
+    if (err) *err = (bl_error)BL_ERROR_INIT;
+    return BL_OK;
+  }
+  bool known = looked == BL_OK || looked == BL_NOT_FOUND;
+  if (!known || st == BL_UNKNOWN) {
+    if (err) err->status = BL_UNKNOWN;
+    return bl_fail_in(err, BL_UNKNOWN, "it is not known whether %s was committed: %s", base->name, path);
+  }
+  remove_file(base, path);
+  return st;
+}
+
 static bl_status move_in_catalog(const bl_table *base, const bl_json *doc, const void *p, size_t n, bool gzip,
-                                 bl_unsynced *before, char **path, bl_error *err) {
+                                 bl_unsynced *before, bl_error *err) {
   bl_arena *a = NULL;
+  char *path = NULL;
   bl_status st;
-  bl_error ignored = BL_ERROR_INIT;
   BL_GO(bl_arena_new(base->ctx, &a, err));
   bl_str folder = relocated(a, base, bl_metadata_folder(a, base->metadata, false), text_of(doc, "location"));
   if (!folder.p) BL_GO(bl_nomem(err));
-  BL_GO(bl_metadata_write(base->ctx, base->io, folder.p, base->version + 1, p, n, gzip, before, path, err));
+  BL_GO(bl_metadata_write(base->ctx, base->io, folder.p, base->version + 1, p, n, gzip, before, &path, err));
   st = bl_unsynced_sync(before, base->io, err);
-  bool moving = st == BL_OK;
-  if (moving) st = swap(base, *path, err);
-  if (moving && st != BL_CONFLICT && st != BL_NOT_FOUND) goto done;
-  if (base->io->remove(base->io, *path, &ignored) != BL_OK) bl_warn(base->ctx, "%s", ignored.message);
-  bl_free(base->ctx, *path);
-  *path = NULL;
+  if (st != BL_OK) {
+    remove_file(base, path);
+    goto done;
+  }
+  st = swap(base, path, err);
+  if (st != BL_OK) st = settle(base, path, st, err);
 done:
+  bl_free(base->ctx, path);
   bl_arena_free(a);
   return st;
 }
 
 /* ---- tables in folders ---- */
 
-static bl_status move_in_folder(const bl_table *base, const void *p, size_t n, bool gzip, char **path, bl_error *err) {
+static bl_status move_in_folder(const bl_table *base, const void *p, size_t n, bool gzip, bl_error *err) {
   bl_arena *a = NULL;
   BL_TRY(bl_arena_new(base->ctx, &a, err));
   bl_str location = bl_arena_printf(a, "%.*s", (int)base->metadata->location.n, base->metadata->location.p);
-  bl_status st = location.p
-                     ? bl_folder_publish(base->ctx, base->io, location.p, base->version + 1, p, n, gzip, path, err)
-                     : bl_nomem(err);
+  bl_status st = location.p ? bl_folder_publish(base->ctx, base->io, location.p, base->version + 1, p, n, gzip, err)
+                            : bl_nomem(err);
   bl_arena_free(a);
   return st;
 }
 
-bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, bl_unsynced *before, char **path, bl_error *err) {
+bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, bl_unsynced *before, bl_error *err) {
   bl_buf bytes;
   bool gzip;
-  *path = NULL;
   BL_TRY(bl_pointer_check(base, err));
   bl_buf_init(&bytes, base->ctx, BL_BUF_MAX);
   bl_status st = bl_metadata_bytes(base->ctx, doc, &bytes, &gzip, err);
   if (st == BL_OK && base->form != BL_FORM_CATALOG) st = bl_unsynced_sync(before, base->io, err);
   if (st == BL_OK)
-    st = base->form == BL_FORM_CATALOG ? move_in_catalog(base, doc, bytes.p, bytes.n, gzip, before, path, err)
-                                       : move_in_folder(base, bytes.p, bytes.n, gzip, path, err);
+    st = base->form == BL_FORM_CATALOG ? move_in_catalog(base, doc, bytes.p, bytes.n, gzip, before, err)
+                                       : move_in_folder(base, bytes.p, bytes.n, gzip, err);
   bl_buf_free(&bytes);
   return st;
 }

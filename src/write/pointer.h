@@ -15,11 +15,13 @@ bl_str bl_pointer_name(bl_arena *a, const bl_table *base, const bl_json *doc);
 /* Make doc the metadata of the table that `base` shows, which must still be the current version. What is written is
  * read back as metadata first: a document that breaks the format never becomes current (BL_DAMAGED). `before`: files
  * that the document names; they are synced first.
- * BL_CONFLICT: another was faster; BL_NOT_FOUND: the table was dropped; BL_UNKNOWN: nobody knows. *path (bl_free): the
- * new file as the catalog or the folder has it; after a failure: where it is not sure that nothing has changed, the
- * file is still there; NULL: nothing has changed, and it is gone. */
-bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, bl_unsynced *before, char **path,
-                          bl_error *err) BL_CHECKED;
+ * What a move that is reported as failed has done is looked for: where the table has the very file, it is done.
+ * BL_CONFLICT: another was faster; BL_NOT_FOUND: the table was dropped; BL_UNKNOWN: nobody knows, and the new file is
+ * still there. After every other failure nothing has changed, and it is gone. */
+bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, bl_unsynced *before, bl_error *err) BL_CHECKED;
+
+/* Does a catalog's name mean this metadata file? false where that is not known. */
+bool bl_pointer_is_at(bl_catalog *c, const bl_table_name *name, const char *path);
 
 /* Bytes of a metadata document, gzip where write.metadata.compression-codec asks for it (*gzip). */
 bl_status bl_metadata_bytes(bl_ctx *ctx, const bl_json *doc, bl_buf *out, bool *gzip, bl_error *err) BL_CHECKED;

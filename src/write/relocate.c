@@ -262,10 +262,8 @@ static bl_status edit(void *user, bl_edit *e, bl_error *err) {
   relocation *x = user;
   bl_relocating r = {
       .ctx = x->ctx, .arena = e->a, .t = e->table, .unsynced = e->written, .map = {e->base->location, x->to}};
-  bool there = bl_str_eq(e->base->location, x->to);
-  if (there) forget_written(x); /* an attempt that was reported as lost may have been made: they may be the table's */
-  remove_written(x, e->table);  /* of an attempt that lost its race */
-  if (x->dry_run || there) return BL_OK;
+  remove_written(x, e->table); /* of an attempt that lost its race */
+  if (x->dry_run || bl_str_eq(e->base->location, x->to)) return BL_OK;
   r.uuid = bl_new_uuid(x->ctx);
   bl_status st = run(&r, e, err);
   keep_written(x, &r);
@@ -280,14 +278,6 @@ static bl_status check_location(const char *to, bl_error *err) {
   return bl_fail(err, BL_USAGE, "wrong location: %s: an absolute path or a URI is expected", to);
 }
 
-/* Was the last attempt made, though it was reported as lost? */
-static bool is_there(const relocation *x, const bl_table *t) {
-  bl_table *newest = NULL;
-  bool yes = bl_table_refresh(t, &newest, NULL) != BL_OK || bl_str_eq(newest->metadata->location, x->to);
-  bl_table_free(newest);
-  return yes;
-}
-
 bl_status bl_relocate(bl_table *t, const char *to, const bl_write_options *o, bl_error *err) {
   relocation x = {.ctx = t->ctx, .dry_run = o && o->dry_run};
   bl_str folder = bl_path_trim(bl_str_of(to));
@@ -296,7 +286,7 @@ bl_status bl_relocate(bl_table *t, const char *to, const bl_write_options *o, bl
   if (!trimmed) return bl_nomem(err);
   x.to = bl_str_of(trimmed);
   bl_status st = bl_commit_metadata(t, edit, &x, o, err);
-  if (st == BL_OK || st == BL_UNKNOWN || (st == BL_CONFLICT && is_there(&x, t))) forget_written(&x);
+  if (st == BL_OK || st == BL_UNKNOWN) forget_written(&x);
   else remove_written(&x, t);
   bl_free(t->ctx, trimmed);
   return st;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "bergline/catalog.h"
+#include "edge/catalog_sqlite.h"
 #include "support/support.h"
 #include "table/manifests.h"
 #include "write/commit.h"
@@ -408,6 +409,59 @@ static void handles_know_whether_they_are_current(suite *s) {
   bl_table_free(old);
 }
 
+/* ---- answers that are wrong ---- */
+
+/* SQLite's catalog, whose commits are made, and then reported as failed. */
+static bl_status lie; /* BL_OK: the truth is told */
+static bl_status (*honest)(bl_catalog *c, const bl_table_name *t, const char *base, const char *location,
+                           bl_error *err);
+
+static bl_status commit_and_lie(bl_catalog *c, const bl_table_name *t, const char *base, const char *location,
+                                bl_error *err) {
+  bl_status st = honest(c, t, base, location, err);
+  return st == BL_OK && lie != BL_OK ? bl_fail(err, lie, "the line went dead") : st;
+}
+
+static bl_status open_liar(bl_ctx *ctx, const bl_catalog_options *o, bl_catalog **out, bl_error *err) {
+  bl_status st = bl_catalog_driver_sqlite.open(ctx, o, out, err);
+  if (st != BL_OK) return st;
+  honest = (*out)->commit;
+  (*out)->commit = commit_and_lie;
+  return BL_OK;
+}
+
+static void is_there_with(suite *s, const char *property) {
+  bl_table *t = open_table(s, "db.t");
+  assert_non_null(bl_table_property(t, property));
+  bl_table_free(t);
+}
+
+static void moves_that_are_reported_as_failed_but_made_are_done(suite *s) {
+  static const bl_status lies[] = {BL_CONFLICT, BL_UNKNOWN, BL_IO, BL_NOT_FOUND};
+  static const char *const set[] = {"a=1", "b=1", "c=1", "d=1"}, *const names[] = {"a", "b", "c", "d"};
+  if (!s->k->sqlite) return;
+  bl_catalog_driver liar = bl_catalog_driver_sqlite;
+  const bl_catalog_driver *drivers[] = {&liar};
+  liar.open = open_liar;
+  s->drivers.catalogs = drivers;
+  s->drivers.n_catalogs = 1;
+  for (size_t i = 0; i < BL_LEN(lies); i++) {
+    lie = lies[i];
+    create(s, "db.t");
+    bl_table *t = open_table(s, "db.t");
+    test_ok(bl_set_properties(t, &set[i], 1, NULL, 0, NULL, &s->err), &s->err);
+    is_there_with(s, names[i]);
+    append_ok(s, "db.t", "one");
+    bl_table_free(t);
+    t = open_table(s, "db.t");
+    assert_int_equal(t->metadata->n_snapshots, 1);
+    bl_table_free(t);
+    lie = BL_OK;
+    append_ok(s, "db.t", "two");
+    test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, &s->err), &s->err);
+  }
+}
+
 /* ---- running ---- */
 
 static void on_every_catalog(void (*test)(suite *s)) {
@@ -432,6 +486,7 @@ static void on_every_catalog(void (*test)(suite *s)) {
   X(registers)                                                                                                         \
   X(namespaces_come_and_go)                                                                                            \
   X(namespaces_have_properties)                                                                                        \
+  X(moves_that_are_reported_as_failed_but_made_are_done)                                                               \
   X(one_of_many_creates)                                                                                               \
   X(every_racer_lands)
 #define TEST(name)                                                                                                     \

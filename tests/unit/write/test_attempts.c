@@ -198,7 +198,7 @@ static void test_attempts__the_last_try_that_is_reported_as_lost_but_done_is_don
   world_commit(&w, s);
   assert_int_equal(w.result.snapshot_id, world_head(&w)->id);
   w.io.lie_about = "v4.metadata.json";
-  test_status(BL_CONFLICT, bl_relocate(w.t, "/elsewhere/t", NULL, &err), &err);
+  test_ok(bl_relocate(w.t, "/elsewhere/t", NULL, &err), &err);
   w.io.lie = BL_OK;
   world_reopen(&w);
   assert_string_equal(w.t->metadata->location.p, "/elsewhere/t");
@@ -219,6 +219,90 @@ static void test_attempts__a_relocation_that_is_reported_as_lost_keeps_its_files
   world_reopen(&w);
   assert_string_equal(w.t->metadata->location.p, "/elsewhere/t");
   world_shows(&w, "D@0 +a:10 id=0 raw=- seq=1");
+  world_end(&w);
+}
+
+/* Each would fail where it is done twice, or has another answer then. */
+static bl_status change_metadata(world *w, int i, bl_error *err) {
+  static const char *const add[] = {"add", "c", "string"}, *const rename[] = {"rename", "c", "d"};
+  static const char *const drop[] = {"drop", "d"}, *const set[] = {"x=y"};
+  const bl_ref_options first = {.at = "seq:1"};
+  bl_write_result r = {0};
+  bl_status st;
+  switch (i) {
+  case 0: return bl_alter(w->t, add, 3, NULL, err);
+  case 1: return bl_alter(w->t, rename, 3, NULL, err);
+  case 2: return bl_alter(w->t, drop, 2, NULL, err);
+  case 3: return bl_set_properties(w->t, set, 1, NULL, 0, NULL, err);
+  case 4: return bl_ref_create(w->t, "tag", false, NULL, NULL, err);
+  case 5: return bl_ref_drop(w->t, "tag", false, NULL, err);
+  case 6: return bl_ref_create(w->t, "dev", true, &first, NULL, err);
+  case 7: st = bl_fast_forward(w->t, "dev", "main", NULL, &r, err); break;
+  default: st = bl_rollback(w->t, "seq:1", NULL, &r, err); break;
+  }
+  if (st == BL_OK) assert_true(r.committed);
+  return st;
+}
+
+static void test_attempts__changes_of_metadata_that_are_reported_as_failed_but_done_are_done(void **state) {
+  (void)state;
+  static const bl_status lies[] = {BL_CONFLICT, BL_UNKNOWN};
+  for (size_t k = 0; k < BL_LEN(lies); k++) {
+    world w;
+    char name[40];
+    world_begin(&w, 3);
+    world_append(&w, "a", 10);
+    world_append(&w, "b", 10);
+    w.io.lie = lies[k];
+    for (int i = 0; i < 9; i++) {
+      bl_error err = BL_ERROR_INIT;
+      snprintf(name, sizeof name, "v%d.metadata.json", (int)w.t->version + 1);
+      w.io.lie_about = name;
+      test_ok(change_metadata(&w, i, &err), &err);
+      w.io.lie_about = "nothing";
+      world_reopen(&w);
+      assert_int_equal(w.t->version, 4 + i);
+      char *hint = test_join(w.table, "metadata/version-hint.text");
+      size_t n;
+      char *text = test_read(hint, &n);
+      assert_int_equal(strtol(text, NULL, 10), w.t->version);
+      free(text);
+      free(hint);
+    }
+    world_shows(&w, "D@0 +a:10 id=0 raw=- seq=1");
+    world_end(&w);
+  }
+}
+
+/* Another's version takes the name, and who wanted it hears nothing. */
+static bl_status silence(void *user, long call, const char *operation, const char *path, bl_error *err) {
+  rivals *r = user;
+  (void)call;
+  if (r->busy || r->left == 0 || strcmp(operation, "finish") != 0 || !strstr(path, "v3.metadata.json")) return BL_OK;
+  char *from = test_join(r->w->table, "metadata/v2.metadata.json"),
+       *to = test_join(r->w->table, strstr(path, "metadata/v3"));
+  size_t n;
+  void *text = test_read(from, &n);
+  r->left--;
+  test_write(to, text, n);
+  free(text);
+  free(from);
+  free(to);
+  return bl_fail(err, BL_UNKNOWN, "%s: no answer", path);
+}
+
+static void test_attempts__do_not_take_the_version_of_another_for_their_own(void **state) {
+  (void)state;
+  world w;
+  rivals r;
+  world_begin(&w, 3);
+  world_append(&w, "a", 10);
+  set_rivals(&w, &r, 1, NULL);
+  w.io.hook = silence;
+  world_append(&w, "b", 5); /* the next version */
+  assert_int_equal(w.t->version, 4);
+  assert_int_equal(w.result.attempts, 2);
+  world_shows(&w, "D@10 +b:5 id=10 raw=- seq=2\nD@0 +a:10 id=0 raw=- seq=1");
   world_end(&w);
 }
 
@@ -338,6 +422,8 @@ int main(void) {
       cmocka_unit_test(test_attempts__a_commit_that_is_reported_as_lost_but_done_is_done),
       cmocka_unit_test(test_attempts__the_last_try_that_is_reported_as_lost_but_done_is_done),
       cmocka_unit_test(test_attempts__a_relocation_that_is_reported_as_lost_keeps_its_files),
+      cmocka_unit_test(test_attempts__changes_of_metadata_that_are_reported_as_failed_but_done_are_done),
+      cmocka_unit_test(test_attempts__do_not_take_the_version_of_another_for_their_own),
       cmocka_unit_test(test_attempts__nothing_is_removed_where_nobody_knows),
       cmocka_unit_test(test_attempts__a_clear_failure_leaves_no_files),
       cmocka_unit_test(test_attempts__do_not_write_to_a_table_that_took_the_name),
