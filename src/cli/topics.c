@@ -16,7 +16,8 @@ static void write_addresses(cli_page *p) {
       {"…/metadata/v7.metadata.json", "A metadata file: that version of the table, read-only."},
       {"db.orders",
        "NAMESPACE.TABLE of a catalog: with --catalog NAME of a configuration file (see FILES), or straight with --uri "
-       "sqlite:///path/catalog.db and --warehouse DIR; where the file holds several catalogs, --catalog picks one. "
+       "sqlite:///path/catalog.db (or jdbc:sqlite:file:PATH?busy_timeout=MS, as Java has it) and --warehouse DIR; "
+       "where the file holds several catalogs, --catalog picks one. "
        "Four slashes are a path from the root, three a relative one, as SQLAlchemy has it; three are taken for one "
        "from "
        "the root where only that file or folder is there. "

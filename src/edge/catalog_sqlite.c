@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "edge/catalog_sqlite_private.h"
 #include "table/catalog.h"
 
@@ -12,9 +13,15 @@
 
 /* ---- statements ---- */
 
+bl_status bl_sqlite_locked(const sqlite_catalog *c, bl_status st, bl_error *err) {
+  return bl_fail(err, st, "the catalog is locked: %s: another process has kept it for more than %d ms", c->path,
+                 c->busy_ms);
+}
+
 bl_status bl_sqlite_db_fail(const sqlite_catalog *c, int rc, bl_error *err) {
   bl_status st = rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT ? BL_DAMAGED : rc == SQLITE_NOMEM ? BL_NOMEM : BL_IO;
   if (st == BL_NOMEM) return bl_nomem(err);
+  if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED) return bl_sqlite_locked(c, BL_IO, err);
   return bl_fail(err, st, "cannot read the catalog: %s: %s", c->path,
                  c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(rc));
 }
@@ -169,6 +176,16 @@ static bool is_from_root(char *full) {
   return has_folder(full) || !has_folder(full + 1);
 }
 
+/* ?busy_timeout=MS, as Java's driver takes it. */
+static int busy_of(const char *uri) {
+  const char *p = strstr(uri, "?busy_timeout=");
+  int64_t ms;
+  if (!p) p = strstr(uri, "&busy_timeout=");
+  if (!p || strncmp(uri, "jdbc:", 5) != 0) return BUSY_MS;
+  p += strlen("?busy_timeout=");
+  return bl_parse_i64((bl_str){p, strcspn(p, "&")}, &ms) && ms >= 0 && ms <= INT32_MAX ? (int)ms : BUSY_MS;
+}
+
 /* The file that a URI means; *out NULL: the URI is not SQLite's. */
 static bl_status uri_path(bl_ctx *ctx, const char *uri, char **out, bl_error *err) {
   *out = NULL;
@@ -216,7 +233,7 @@ static bl_status open_file(sqlite_catalog *c, bool create, bl_error *err) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
   int rc = sqlite3_open_v2(c->path, &c->db, flags, NULL);
   if (rc != SQLITE_OK) return bl_sqlite_db_fail(c, rc, err);
-  sqlite3_busy_timeout(c->db, BUSY_MS);
+  sqlite3_busy_timeout(c->db, c->busy_ms);
   bool there;
   /* The folder is synced when a transaction's journal has gone: a power cut may not bring it back. */
   if ((rc = sqlite3_exec(c->db, "PRAGMA synchronous=EXTRA", NULL, NULL, NULL)) != SQLITE_OK)
@@ -321,6 +338,7 @@ static bl_status sqlite_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalo
                       .list_namespaces = sqlite_list_namespaces,
                       .free = sqlite_free};
   bl_sqlite_can_write(&c->c);
+  c->busy_ms = busy_of(o->uri);
   BL_GO(uri_path(ctx, o->uri, &c->path, err));
   if (o->warehouse && !(c->warehouse = bl_strdup(ctx, o->warehouse))) BL_GO(bl_nomem(err));
   BL_GO(open_file(c, o->create, err));

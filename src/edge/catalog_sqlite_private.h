@@ -13,11 +13,14 @@ typedef struct sqlite_catalog {
   sqlite3 *db;
   pthread_mutex_t writing; /* a connection has one transaction at a time */
   bool has_type;           /* schema V1: the column iceberg_type */
+  int busy_ms;             /* how long locks of others are waited for */
   char *path;
   char *catalog;   /* the value of catalog_name */
   char *warehouse; /* NULL: none was given */
 } sqlite_catalog;
 
+/* Another keeps the file locked, for longer than is waited: nothing was changed. st: what that means for the caller. */
+bl_status bl_sqlite_locked(const sqlite_catalog *c, bl_status st, bl_error *err);
 bl_status bl_sqlite_db_fail(const sqlite_catalog *c, int rc, bl_error *err);
 bl_status bl_sqlite_prepare(const sqlite_catalog *c, const char *sql, sqlite3_stmt **out, bl_error *err) BL_CHECKED;
 bl_status bl_sqlite_bind_text(const sqlite_catalog *c, sqlite3_stmt *q, int i, const char *s, bl_error *err) BL_CHECKED;

@@ -2,8 +2,10 @@
  *
  * 1. Every change is one transaction that begins with the right to write, so that no other writer comes between the
  *    look and the change.
- * 2. A transaction that fails before its commit has changed nothing. One whose commit fails may have changed something:
- *    BL_UNKNOWN, but where SQLite says that it could not begin to write.
+ * 2. A transaction that fails before its commit has changed nothing, nor has one whose commit finds the file locked:
+ *    SQLite waits for the others first (busy_ms), and takes it back then. One whose commit fails otherwise may have
+ *    changed something: BL_UNKNOWN, but where SQLite says that it could not begin to write, or the table is found to be
+ *    as it was.
  * 3. A table's pointer moves only from the file that the caller saw (metadata_location is compared in the statement).
  * 4. A namespace is there when a table or a property is in it or below it; one that has neither holds the property
  *    exists=true. */
@@ -17,9 +19,8 @@
 static bl_status run(const sqlite_catalog *c, const char *sql, bl_error *err) {
   int rc = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
   if (rc == SQLITE_OK) return BL_OK;
-  if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
-    return bl_fail(err, BL_CONFLICT, "the catalog is busy: %s: %s", c->path, sqlite3_errmsg(c->db));
-  return bl_sqlite_db_fail(c, rc, err);
+  return rc == SQLITE_BUSY || rc == SQLITE_LOCKED ? bl_sqlite_locked(c, BL_CONFLICT, err)
+                                                  : bl_sqlite_db_fail(c, rc, err);
 }
 
 /* A statement with texts as parameters ?1 …; ?1 is the catalog's name. */
@@ -66,8 +67,9 @@ static bl_status begin(sqlite_catalog *c, bl_error *err) {
 /* 2. */
 static bl_status end(sqlite_catalog *c, bl_status st, bl_error *err) {
   int rc = st == BL_OK ? sqlite3_exec(c->db, "COMMIT", NULL, NULL, NULL) : SQLITE_OK;
-  if (rc != SQLITE_OK) {
-    bool clear = rc == SQLITE_BUSY || rc == SQLITE_FULL || rc == SQLITE_NOMEM;
+  if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED) st = bl_sqlite_locked(c, BL_CONFLICT, err);
+  else if (rc != SQLITE_OK) {
+    bool clear = rc == SQLITE_FULL || rc == SQLITE_NOMEM;
     st = bl_fail(err, clear ? BL_IO : BL_UNKNOWN, "cannot commit to the catalog: %s: %s", c->path,
                  sqlite3_errmsg(c->db));
   }
@@ -173,6 +175,27 @@ static bl_status update_table(const sqlite_catalog *c, const sqlite_name *t, con
   return bl_fail(err, BL_CONFLICT, "another has committed to %s.%s: it is no longer at %s", t->ns, t->name, base);
 }
 
+/* Is the table as it was before a commit from base? false where nobody knows. */
+static bool is_unchanged(const sqlite_catalog *c, const sqlite_name *t, const char *base) {
+  const char *args[] = {t->ns, t->name, base};
+  bool found;
+  bl_status st = any(c,
+                     base ? "SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND "
+                            "table_name = ?3 AND metadata_location = ?4"
+                          : "SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND "
+                            "table_name = ?3",
+                     args, base ? 3 : 2, &found, NULL);
+  return st == BL_OK && found == (base != NULL);
+}
+
+/* 2. */
+static bl_status look_again(const sqlite_catalog *c, const sqlite_name *t, const char *base, bl_status st,
+                            bl_error *err) {
+  if (st != BL_UNKNOWN || !is_unchanged(c, t, base)) return st;
+  if (err) err->status = BL_IO;
+  return BL_IO;
+}
+
 static bl_status sqlite_commit(bl_catalog *base_catalog, const bl_table_name *name, const char *base,
                                const char *location, bl_error *err) {
   sqlite_catalog *c = (sqlite_catalog *)base_catalog;
@@ -181,6 +204,7 @@ static bl_status sqlite_commit(bl_catalog *base_catalog, const bl_table_name *na
   bl_status st = begin(c, err);
   if (st == BL_OK)
     st = end(c, base ? update_table(c, &t, base, location, err) : insert_table(c, &t, location, err), err);
+  st = look_again(c, &t, base, st, err);
   bl_free(c->c.ctx, t.ns);
   return st;
 }

@@ -157,12 +157,11 @@ static bl_status settle(const bl_table *base, const char *path, bl_status st, bl
     if (err) *err = (bl_error)BL_ERROR_INIT;
     return BL_OK;
   }
-  bool known = looked == BL_OK || looked == BL_NOT_FOUND;
-  if (!known || st == BL_UNKNOWN) {
+  if (st == BL_UNKNOWN) {
     if (err) err->status = BL_UNKNOWN;
     return bl_fail_in(err, BL_UNKNOWN, "it is not known whether %s was committed: %s", base->name, path);
   }
-  remove_file(base, path);
+  if (looked == BL_OK || looked == BL_NOT_FOUND) remove_file(base, path); /* else it stays, as nobody could look */
   return st;
 }
 

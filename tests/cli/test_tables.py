@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -239,6 +240,28 @@ class Tables(TableCase):
         self.refuse(2, 'absolute', 'relocate', moved, '--to', 'somewhere')
 
     # ---- catalogs ----
+
+    def test_a_catalog_that_another_keeps_locked(self):
+        where = ('--uri', 'jdbc:sqlite:file:%s?busy_timeout=1' % self.path('c.db'), '--warehouse', self.path('wh'))
+        self.run_ok('catalog', 'create-namespace', 'db', *where)
+        self.run_ok('create', 'db.t', '--schema', 'id long', '--property', 'commit.retry.num-retries=0', *where)
+        rows = self.rows_file({'id': 1})
+        other = sqlite3.connect(self.path('c.db'), isolation_level=None)
+        self.addCleanup(other.close)
+        other.execute('BEGIN IMMEDIATE')
+        self.refuse(5, 'the catalog is locked', 'append', 'db.t', rows, *where)
+        self.refuse(5, 'the catalog is locked', 'catalog', 'rename', 'db.t', 'db.u', *where)
+        other.execute('COMMIT')
+        reading = other.execute('SELECT * FROM iceberg_namespace_properties UNION ALL SELECT 1, 2, 3, 4')
+        self.assertIsNotNone(reading.fetchone())
+        self.refuse(5, 'the catalog is locked', 'append', 'db.t', rows, *where)
+        reading.close()
+        other.execute('BEGIN EXCLUSIVE')
+        self.refuse(4, 'the catalog is locked', 'scan', 'db.t', *where)
+        other.execute('COMMIT')
+        self.run_ok('append', 'db.t', rows, *where)
+        self.assertEqual(self.rows('db.t', *where), {1: 0})
+        self.assertEqual(len(os.listdir(self.path('wh/db/t/metadata'))), 4)
 
     def test_names_in_a_catalog(self):
         where = ('--uri', 'sqlite:///' + self.path('c.db'), '--warehouse', self.path('wh'))

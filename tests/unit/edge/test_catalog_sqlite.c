@@ -1,4 +1,6 @@
 /* test_catalog_sqlite.c: catalogs in SQLite files as Java and PyIceberg keep them. */
+#include <pthread.h>
+#include <sched.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -229,6 +231,99 @@ static void test_catalog_sqlite__three_slashes_are_relative_unless_only_the_root
   teardown(&f);
 }
 
+/* ---- others who use the file ---- */
+
+static const bl_table_name at = {(const char *const[]){"a"}, 1, "t"};
+
+/* A table a.t at /1, and another connection to the file; the catalog waits for it at most so long. */
+static sqlite3 *beside(fixture *f, const char *wait) {
+  sqlite3 *other;
+  char uri[500];
+  setup(f);
+  run_sql(f, v0);
+  run_sql(f, "INSERT INTO iceberg_tables VALUES ('c', 'a', 't', '/1', NULL), ('c', 'a', 'u', '/1', NULL)");
+  snprintf(uri, sizeof uri, "jdbc:sqlite:file:%s%s", f->db, wait);
+  open_as(f, uri);
+  assert_int_equal(sqlite3_open(f->db, &other), SQLITE_OK);
+  return other;
+}
+
+static void exec(sqlite3 *db, const char *sql) {
+  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+}
+
+static sqlite3_stmt *begin_reading(sqlite3 *db) {
+  sqlite3_stmt *q;
+  assert_int_equal(sqlite3_prepare_v2(db, "SELECT * FROM iceberg_tables", -1, &q, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+  return q;
+}
+
+static void is_at(fixture *f, const char *location) {
+  char want[100];
+  snprintf(want, sizeof want, "a/t/%s;", location);
+  test_ok(load(f, "a", "t", &f->err), &f->err);
+  assert_string_equal(f->seen, want);
+}
+
+static void finds_it_locked(fixture *f, bl_status want, bl_status st, bl_error *err) {
+  (void)f;
+  test_status(want, st, err);
+  test_says(err, "the catalog is locked");
+  *err = (bl_error)BL_ERROR_INIT;
+}
+
+static void test_catalog_sqlite__a_lock_of_another_is_told_and_changes_nothing(void **state) {
+  (void)state;
+  fixture f;
+  bl_error err = BL_ERROR_INIT;
+  sqlite3 *other = beside(&f, "?busy_timeout=1");
+  sqlite3_stmt *reading = begin_reading(other); /* the commit cannot end */
+  finds_it_locked(&f, BL_CONFLICT, f.c->commit(f.c, &at, "/1", "/2", &err), &err);
+  is_at(&f, "/1");
+  sqlite3_finalize(reading);
+  exec(other, "BEGIN IMMEDIATE"); /* it cannot begin */
+  finds_it_locked(&f, BL_CONFLICT, f.c->commit(f.c, &at, "/1", "/2", &err), &err);
+  is_at(&f, "/1");
+  exec(other, "COMMIT; BEGIN EXCLUSIVE"); /* nothing can be read */
+  finds_it_locked(&f, BL_IO, load(&f, "a", "t", &err), &err);
+  exec(other, "COMMIT");
+  test_ok(f.c->commit(f.c, &at, "/1", "/2", &f.err), &f.err);
+  is_at(&f, "/2");
+  sqlite3_close(other);
+  teardown(&f);
+}
+
+typedef struct reader {
+  sqlite3_stmt *reading;
+  const char *db;
+} reader;
+
+/* Goes on reading until new readers are kept out: somebody waits to end a commit. */
+static void *read_until_asked(void *p) {
+  const reader *r = p;
+  sqlite3 *third;
+  if (sqlite3_open(r->db, &third) != SQLITE_OK) return NULL;
+  while (sqlite3_exec(third, "SELECT * FROM iceberg_tables", NULL, NULL, NULL) == SQLITE_OK) sched_yield();
+  sqlite3_finalize(r->reading);
+  sqlite3_close(third);
+  return NULL;
+}
+
+static void test_catalog_sqlite__a_commit_waits_for_readers(void **state) {
+  (void)state;
+  fixture f;
+  pthread_t thread;
+  sqlite3 *other = beside(&f, "");
+  reader r = {begin_reading(other), f.db};
+  assert_int_equal(pthread_create(&thread, NULL, read_until_asked, &r), 0);
+  test_ok(f.c->commit(f.c, &at, "/1", "/2", &f.err), &f.err);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  is_at(&f, "/2");
+  sqlite3_close(other);
+  teardown(&f);
+}
+
 static void test_catalog_sqlite__takes_only_its_own(void **state) {
   (void)state;
   static const bl_catalog_options no[] = {{.uri = NULL, .type = "sql"},
@@ -276,6 +371,8 @@ int main(void) {
       cmocka_unit_test(test_catalog_sqlite__what_is_no_catalog_is_told_apart),
       cmocka_unit_test(test_catalog_sqlite__every_form_of_uri_finds_the_file),
       cmocka_unit_test(test_catalog_sqlite__three_slashes_are_relative_unless_only_the_root_has_the_folder),
+      cmocka_unit_test(test_catalog_sqlite__a_lock_of_another_is_told_and_changes_nothing),
+      cmocka_unit_test(test_catalog_sqlite__a_commit_waits_for_readers),
       cmocka_unit_test(test_catalog_sqlite__takes_only_its_own),
       cmocka_unit_test(test_catalog_sqlite__survives_each_failing_allocation),
   };
