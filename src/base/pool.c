@@ -10,11 +10,9 @@
 #include "base/pool.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <signal.h>
 
-/* Signals are for the program's own threads, those that say "this thread is broken" excepted. */
-static bool start_thread(pthread_t *out, void *(*run)(void *), void *user) {
+bool bl_thread_start(pthread_t *out, void *(*run)(void *), void *user) {
   static const int broken[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
   sigset_t all, before;
   sigfillset(&all);
@@ -91,7 +89,7 @@ bl_status bl_parallel_on(bl_ctx *ctx, size_t most, size_t n, bl_status (*run)(vo
   crew c = {.run = run, .user = user, .n = n, .failed_item = SIZE_MAX, .failure = BL_ERROR_INIT};
   pthread_mutex_init(&c.lock, NULL);
   /* A thread that does not start is not missed: the others do its work. */
-  while (started < helpers && start_thread(&threads[started], crew_work, &c)) started++;
+  while (started < helpers && bl_thread_start(&threads[started], crew_work, &c)) started++;
   crew_work(&c);
   for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
   pthread_mutex_destroy(&c.lock);
@@ -324,7 +322,7 @@ bl_status bl_ordered_new(bl_ctx *ctx, size_t n_items, int threads, size_t window
   pthread_mutex_init(&o->lock, NULL);
   pthread_cond_init(&o->ready, NULL);
   pthread_cond_init(&o->room, NULL);
-  while (o->n_threads < workers && start_thread(&o->threads[o->n_threads], ordered_work, o)) o->n_threads++;
+  while (o->n_threads < workers && bl_thread_start(&o->threads[o->n_threads], ordered_work, o)) o->n_threads++;
   if (workers && !o->n_threads) {
     bl_ordered_free(o);
     return bl_fail(err, BL_IO, "thread: cannot be started: the system has no more");

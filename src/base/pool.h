@@ -10,7 +10,13 @@
 #ifndef BL_BASE_POOL_H
 #define BL_BASE_POOL_H
 
+#include <pthread.h>
+
 #include "base/alloc.h"
+
+/* A thread that takes no signals, those excepted that say "this thread is broken": they are for the program's own
+ * threads. false: the system has no more. */
+bool bl_thread_start(pthread_t *out, void *(*run)(void *), void *user);
 
 bl_status bl_parallel(bl_ctx *ctx, size_t n, bl_status (*run)(void *user, size_t i, bl_error *err), void *user,
                       bl_error *err) BL_CHECKED;

@@ -159,7 +159,8 @@ static bl_status write_rows(bl_data_writer *w, slot *s, bl_shared *batch, int64_
     BL_TRY(bl_file_writer_new(&w->env, s->path, s->columns, w->ctx->o.threads, &s->file, err));
   }
   BL_TRY(bl_file_writer_write(s->file, batch, begin, n, spread, err));
-  if (bl_file_writer_bytes(s->file) < w->env.settings.target_bytes) return BL_OK;
+  int64_t target = w->env.settings.target_bytes;
+  if (bl_file_writer_bytes(s->file, target) < target) return BL_OK;
   return finish_file(w, s, err);
 }
 
@@ -285,16 +286,22 @@ static bl_status fan_out(bl_data_writer *w, bl_error *err) {
 }
 
 /* 4. */
+static int64_t held_by_files(const bl_data_writer *w, int64_t enough) {
+  int64_t held = 0;
+  for (size_t i = 0; i < w->n_slots; i++)
+    if (w->slots[i]->file) held += bl_file_writer_held(w->slots[i]->file, enough);
+  return held;
+}
+
 static bl_status end_groups(bl_data_writer *w, bl_error *err) {
   int64_t held = 0, most = w->ctx->o.memory_budget / 2;
-  for (size_t i = 0; w->n_open > 1 && i < w->n_slots; i++)
-    if (w->slots[i]->file) held += bl_file_writer_held(w->slots[i]->file);
-  if (held <= most) return BL_OK;
+  if (w->n_open <= 1 || held_by_files(w, INT64_MAX) <= most) return BL_OK;
+  held = held_by_files(w, 0);
   while (held > most / 2) {
     slot *biggest = NULL;
     int64_t bytes = 0;
     for (size_t i = 0; i < w->n_slots; i++) {
-      int64_t n = w->slots[i]->file ? bl_file_writer_held(w->slots[i]->file) : 0;
+      int64_t n = w->slots[i]->file ? bl_file_writer_held(w->slots[i]->file, 0) : 0;
       if (n > bytes) bytes = n, biggest = w->slots[i];
     }
     if (!biggest) return BL_OK;

@@ -172,12 +172,12 @@ bl_status bl_file_writer_write(bl_file_writer *w, bl_shared *batch, int64_t begi
   return bl_arrow_writer_write(w->parquet, &part, err);
 }
 
-int64_t bl_file_writer_bytes(const bl_file_writer *w) {
-  return bl_arrow_writer_bytes(w->parquet);
+int64_t bl_file_writer_bytes(bl_file_writer *w, int64_t enough) {
+  return bl_arrow_writer_bytes(w->parquet, enough);
 }
 
-int64_t bl_file_writer_held(const bl_file_writer *w) {
-  return bl_arrow_writer_held(w->parquet);
+int64_t bl_file_writer_held(bl_file_writer *w, int64_t enough) {
+  return bl_arrow_writer_held(w->parquet, enough);
 }
 
 bl_status bl_file_writer_end_group(bl_file_writer *w, bl_error *err) {

@@ -37,8 +37,9 @@ bl_status bl_file_writer_new(const bl_file_env *e, const char *path, unsigned co
  * must be null. */
 bl_status bl_file_writer_write(bl_file_writer *w, bl_shared *batch, int64_t begin, int64_t n, bool spread,
                                bl_error *err) BL_CHECKED;
-int64_t bl_file_writer_bytes(const bl_file_writer *w); /* as large as the file would be now */
-int64_t bl_file_writer_held(const bl_file_writer *w);  /* of memory */
+/* As large as the file would be now, and bytes of memory: exact enough where they are not below `enough`. */
+int64_t bl_file_writer_bytes(bl_file_writer *w, int64_t enough);
+int64_t bl_file_writer_held(bl_file_writer *w, int64_t enough);
 bl_status bl_file_writer_end_group(bl_file_writer *w, bl_error *err) BL_CHECKED;
 /* Publishes the file and fills path, format, sizes and metrics of *out, in arena a. Frees w, also on failure. */
 bl_status bl_file_writer_finish(bl_file_writer *w, bl_arena *a, bl_data_file *out, bl_error *err) BL_CHECKED;

@@ -102,14 +102,16 @@ typedef struct bl_parquet_options { /* zero: the defaults */
 } bl_parquet_options;
 bl_status bl_arrow_parquet_writer_with(bl_ctx *ctx, const bl_sink *sink, const struct ArrowSchema *schema,
                                        const bl_parquet_options *o, bl_arrow_writer **out, bl_error *err) BL_CHECKED;
-/* About how large the file would be if it were finished now. */
-int64_t bl_arrow_writer_bytes(const bl_arrow_writer *w);
-/* Bytes that it holds in memory until its row group ends, about. */
-int64_t bl_arrow_writer_held(const bl_arrow_writer *w);
+/* About how large the file would be if it were finished now. A number below `enough` may be too large: nothing was
+ * waited for to learn more. The same rows give the same number on any number of threads. */
+int64_t bl_arrow_writer_bytes(bl_arrow_writer *w, int64_t enough);
+/* Bytes that it holds in memory until its row group ends, about; `enough` as above. */
+int64_t bl_arrow_writer_held(bl_arrow_writer *w, int64_t enough);
 /* End the row group in hand: what is held is written. */
 bl_status bl_arrow_writer_end_group(bl_arrow_writer *w, bl_error *err) BL_CHECKED;
 /* May the next writes use the writer's threads? Yes, unless told otherwise. */
 void bl_arrow_writer_spread(bl_arrow_writer *w, bool yes);
+/* Parquet with threads: a failure may come out of a later call. */
 bl_status bl_arrow_writer_write(bl_arrow_writer *w, struct ArrowArray *batch /* consumed */, bl_error *err) BL_CHECKED;
 bl_status bl_arrow_writer_finish(bl_arrow_writer *w, bl_error *err) BL_CHECKED; /* frees w, also on failure */
 void bl_arrow_writer_abort(bl_arrow_writer *w);

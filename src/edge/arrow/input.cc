@@ -168,4 +168,68 @@ arrow::Status SinkStream::Write(const void *data, int64_t nbytes) {
   return arrow::Status::OK();
 }
 
+/* ---- LateSink ---- */
+
+arrow::Status LateSink::Close() {
+  closed_ = true;
+  return arrow::Status::OK();
+}
+
+arrow::Status LateSink::check() const {
+  return abandoned_ ? arrow::Status::Cancelled("the file is given up") : arrow::Status::OK();
+}
+
+arrow::Result<int64_t> LateSink::Tell() const {
+  std::lock_guard<std::mutex> hold(lock_);
+  ARROW_RETURN_NOT_OK(check());
+  return position_;
+}
+
+void LateSink::end_small() {
+  if (!small_.empty()) kept_.push_back(arrow::Buffer::FromString(std::move(small_)));
+  small_.clear();
+}
+
+arrow::Status LateSink::Write(const void *data, int64_t nbytes) {
+  std::lock_guard<std::mutex> hold(lock_);
+  ARROW_RETURN_NOT_OK(check());
+  small_.append(static_cast<const char *>(data), static_cast<size_t>(nbytes));
+  position_ += nbytes;
+  return arrow::Status::OK();
+}
+
+arrow::Status LateSink::Write(const std::shared_ptr<arrow::Buffer> &data) {
+  std::lock_guard<std::mutex> hold(lock_);
+  ARROW_RETURN_NOT_OK(check());
+  end_small();
+  kept_.push_back(data);
+  position_ += data->size();
+  return arrow::Status::OK();
+}
+
+std::shared_ptr<arrow::Buffer> LateSink::first() {
+  std::lock_guard<std::mutex> hold(lock_);
+  if (kept_.empty()) end_small();
+  if (kept_.empty()) return nullptr;
+  auto one = std::move(kept_.front());
+  kept_.pop_front();
+  return one;
+}
+
+void LateSink::flush() {
+  while (auto bytes = first()) {
+    auto n = static_cast<size_t>(bytes->size());
+    if (n == 0 || sink_.write(sink_.user, bytes->data(), n, &failed_) == BL_OK) continue;
+    abandon();
+  }
+  if (failed_.status != BL_OK) throw Fail(failed_);
+}
+
+void LateSink::abandon() {
+  std::lock_guard<std::mutex> hold(lock_);
+  abandoned_ = true;
+  kept_.clear();
+  small_.clear();
+}
+
 } // namespace bl

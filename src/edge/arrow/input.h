@@ -1,7 +1,8 @@
-/* input.h: a bl_input as Arrow's files and streams, and a bl_sink as an output stream. */
+/* input.h: a bl_input as Arrow's files and streams, and a bl_sink as an output stream, at once or later. */
 #ifndef BL_EDGE_ARROW_INPUT_H
 #define BL_EDGE_ARROW_INPUT_H
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -104,6 +105,35 @@ private:
   bl_sink sink_;
   int64_t position_ = 0;
   bool closed_ = false;
+};
+
+/* Keeps what is written, whoever writes, until the owner's thread hands it to a bl_sink. A buffer is kept as it is, not
+ * copied: who writes one leaves it as it is. */
+class LateSink final : public arrow::io::OutputStream {
+public:
+  explicit LateSink(const bl_sink &sink) : sink_(sink) {}
+  arrow::Status Close() override;
+  bool closed() const override { return closed_; }
+  arrow::Result<int64_t> Tell() const override;
+  arrow::Status Write(const void *data, int64_t nbytes) override;
+  arrow::Status Write(const std::shared_ptr<arrow::Buffer> &data) override;
+  using OutputStream::Write;
+
+  void flush();   /* throws; after a failure the same again */
+  void abandon(); /* nothing more is taken */
+
+private:
+  bl_sink sink_;
+  mutable std::mutex lock_;
+  std::deque<std::shared_ptr<arrow::Buffer>> kept_;
+  std::string small_; /* behind those */
+  int64_t position_ = 0;
+  bool closed_ = false, abandoned_ = false;
+  bl_error failed_ = BL_ERROR_INIT;
+
+  arrow::Status check() const;
+  void end_small();
+  std::shared_ptr<arrow::Buffer> first();
 };
 
 } // namespace bl

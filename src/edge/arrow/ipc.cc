@@ -20,7 +20,7 @@ public:
     options.use_threads = false;
     writer_ = ok(arrow::ipc::MakeStreamWriter(out_, schema_, options));
   }
-  int64_t bytes() const override { return ok(out_->Tell()); }
+  int64_t bytes(int64_t) override { return ok(out_->Tell()); }
   void write(ArrowArray *batch) override {
     Owned owned(batch);
     ok(writer_->WriteRecordBatch(*owned.take(schema_)));

@@ -3,7 +3,12 @@
  * 1. The Parquet schema is built here from the Arrow schema: names "list"/"element" and "key_value"/"key"/"value", a
  *    field id wherever the Arrow field has one, required where it is not nullable, logical types by kind and extension.
  * 2. A row group ends when its encoded bytes (or its rows) pass the target, before the next batch.
- * 3. A required field holds no null: one below a null struct is only a slot, a real one is refused. */
+ * 3. A required field holds no null: one below a null struct is only a slot, a real one is refused.
+ * 4. Columns are encoded beside each other, some batches ahead of what the caller waits for. What is asked about sizes
+ *    is answered from the batches that were taken back, and that depends on their rows and bytes alone: so the same
+ *    rows make the same file on any number of threads. What is not taken back counts by what those before it took;
+ *    where these are less than half of it, it is waited for.
+ * 5. The sink is called on the caller's thread alone. */
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -12,9 +17,10 @@
 #include <arrow/config.h>
 #include <arrow/extension_type.h>
 #include <arrow/util/bitmap_ops.h>
+#include <arrow/util/byte_size.h>
 #include <arrow/util/key_value_metadata.h>
-#include <arrow/util/thread_pool.h>
 #include <parquet/arrow/writer.h>
+#include <parquet/column_writer.h>
 #include <parquet/encryption/encryption.h>
 #include <parquet/file_writer.h>
 #include <parquet/properties.h>
@@ -26,6 +32,7 @@ extern "C" {
 }
 #include "bridge.h"
 #include "guard.h"
+#include "lanes.h"
 #include "pool.h"
 #include "writer.h"
 
@@ -41,6 +48,8 @@ using parquet::schema::NodeVector;
 using parquet::schema::PrimitiveNode;
 
 constexpr int64_t kGroupBytes = 64 << 20;
+constexpr int64_t kAheadSteps = 8, kAheadBytes = 32 << 20; /* that columns may be behind the caller */
+constexpr int64_t kWorthThreads = 256 << 10;
 
 /* ---- schema ---- */
 
@@ -305,132 +314,288 @@ parquet::Compression::type codec_of(const char *name) {
   unsupported("unknown compression codec: " + c);
 }
 
-/* The library's writer keeps its row group to itself; standing between it and the file, we see how large it is. */
-class Watched final : public parquet::ParquetFileWriter::Contents {
+/* Below, the library has one writer of a column each, all with the same row group: its own writer of all columns lets
+ * no column begin a batch before all are done with the one before. What it takes for a file is such a part of ours. */
+class PartOfGroup final : public parquet::RowGroupWriter::Contents {
 public:
-  Watched(std::shared_ptr<GroupNode> root, std::unique_ptr<parquet::ParquetFileWriter> file)
-      : Contents(std::move(root), file->key_value_metadata()), file_(std::move(file)) {}
-  void Close() override {
-    file_->Close();
-    file_metadata_ = file_->metadata();
+  PartOfGroup(parquet::RowGroupWriter *const *group, int first, int n) : group_(group), first_(first), n_(n) {}
+  int num_columns() const override { return n_; }
+  int64_t num_rows() const override { return 0; }
+  parquet::ColumnWriter *NextColumn() override { return nullptr; }
+  parquet::ColumnWriter *column(int i) override { return (*group_)->column(first_ + i); }
+  int current_column() const override { return -1; }
+  void Close() override {}
+  int64_t total_bytes_written() const override { return 0; }
+  int64_t total_compressed_bytes() const override { return 0; }
+  int64_t total_compressed_bytes_written() const override { return 0; }
+  parquet::RowGroupWriter::BufferedStats EstimatedBufferedStats() const override { return {}; }
+  bool buffered() const override { return true; }
+
+private:
+  parquet::RowGroupWriter *const *group_;
+  int first_, n_;
+};
+
+class PartOfFile final : public parquet::ParquetFileWriter::Contents {
+public:
+  PartOfFile(std::shared_ptr<GroupNode> root, std::shared_ptr<parquet::WriterProperties> properties,
+             parquet::RowGroupWriter *const *group, int first)
+      : Contents(std::move(root), nullptr), properties_(std::move(properties)),
+        part_(std::make_unique<PartOfGroup>(group, first, schema_.num_columns())) {}
+  void Close() override {}
+  parquet::RowGroupWriter *AppendRowGroup() override { return &part_; }
+  parquet::RowGroupWriter *AppendBufferedRowGroup() override { return &part_; }
+  int64_t num_rows() const override { return 0; }
+  int num_columns() const override { return schema_.num_columns(); }
+  int num_row_groups() const override { return 1; }
+  const std::shared_ptr<parquet::WriterProperties> &properties() const override { return properties_; }
+  void AddKeyValueMetadata(const std::shared_ptr<const arrow::KeyValueMetadata> &) override {}
+
+private:
+  std::shared_ptr<parquet::WriterProperties> properties_;
+  parquet::RowGroupWriter part_;
+};
+
+/* What values take: in pages, and before they are in one. */
+struct Sizes {
+  int64_t pages = 0, loose = 0;
+};
+
+/* The columns of a file and the row group in hand; a column is a top-level one with all its leaves. */
+class Columns {
+public:
+  Columns(bl_ctx *ctx, const arrow::Schema &schema, std::unique_ptr<parquet::ParquetFileWriter> file)
+      : file_(std::move(file)) {
+    int first = 0;
+    for (const auto &f : schema.fields()) {
+      auto root = SchemaBuilder(ctx).root(*arrow::schema({f}));
+      auto part = std::make_unique<PartOfFile>(root, file_->properties(), &group_, first);
+      Column c{first, part->num_columns(), storage_schema(arrow::schema({f})), nullptr};
+      auto outer = std::make_unique<parquet::ParquetFileWriter>();
+      outer->Open(std::move(part));
+      ok(parquet::arrow::FileWriter::Make(pool(), std::move(outer), c.schema,
+                                          parquet::default_arrow_writer_properties(), &c.writer));
+      first += c.n_leaves;
+      columns_.push_back(std::move(c));
+    }
   }
-  parquet::RowGroupWriter *AppendRowGroup() override { return group_ = file_->AppendRowGroup(); }
-  parquet::RowGroupWriter *AppendBufferedRowGroup() override { return group_ = file_->AppendBufferedRowGroup(); }
-  int64_t num_rows() const override { return file_->num_rows(); }
-  int num_columns() const override { return file_->num_columns(); }
-  int num_row_groups() const override { return file_->num_row_groups(); }
-  const std::shared_ptr<parquet::WriterProperties> &properties() const override { return file_->properties(); }
-  void AddKeyValueMetadata(const std::shared_ptr<const arrow::KeyValueMetadata> &kv) override {
-    file_->AddKeyValueMetadata(kv);
+
+  size_t n() const { return columns_.size(); }
+
+  /* Thread-safe for different columns. */
+  Sizes write(size_t i, const std::shared_ptr<arrow::Array> &values) {
+    Column &c = columns_[i];
+    ok(c.writer->WriteRecordBatch(*arrow::RecordBatch::Make(c.schema, values->length(), {values})));
+    Sizes s;
+    for (int k = 0; k < c.n_leaves; k++) {
+      parquet::ColumnWriter &leaf = *group_->column(c.first_leaf + k);
+      s.pages += leaf.total_compressed_bytes() + leaf.total_compressed_bytes_written();
+      s.loose += leaf.estimated_buffered_value_bytes() + leaf.estimated_buffered_dict_bytes() +
+                 leaf.estimated_buffered_def_level_bytes() + leaf.estimated_buffered_rep_level_bytes();
+    }
+    return s;
   }
-  /* Of the row group in hand: encoded and compressed, written or held. */
-  int64_t group_bytes() const {
-    return group_ ? group_->total_compressed_bytes() + group_->total_compressed_bytes_written() : 0;
-  }
-  int64_t held_bytes() const { return group_ ? group_->total_compressed_bytes() : 0; }
-  /* Values that are not in a page yet. */
-  int64_t loose_bytes() const {
-    if (!group_) return 0;
-    auto s = group_->estimated_buffered_stats();
-    return s.def_level_bytes + s.rep_level_bytes + s.value_bytes + s.dict_bytes;
-  }
-  /* It stays the writer's until the next one begins. */
-  void close_group() {
+
+  void begin_group() { group_ = file_->AppendBufferedRowGroup(); }
+  void end_group() {
     if (group_) group_->Close();
     group_ = nullptr;
   }
+  void finish() { file_->Close(); }
 
 private:
+  struct Column {
+    int first_leaf, n_leaves;
+    std::shared_ptr<arrow::Schema> schema;
+    std::unique_ptr<parquet::arrow::FileWriter> writer;
+  };
   std::unique_ptr<parquet::ParquetFileWriter> file_;
-  parquet::RowGroupWriter *group_ = nullptr;
+  parquet::RowGroupWriter *group_ = nullptr; /* file_'s; columns_ have its address */
+  std::vector<Column> columns_;
 };
 
-/* Where the library's tasks (a column of a batch each) run: on threads of this writer alone, so that no two writers
- * wait for each other, or at once on the caller's. */
-class Lanes final : public arrow::internal::Executor {
-public:
-  explicit Lanes(int threads) : threads_(threads) {}
-  int GetCapacity() override { return threads_; }
-  bool spread = true;
+/* ---- steps of the columns (lanes.h) ---- */
 
-protected:
-  arrow::Status SpawnReal(arrow::internal::TaskHints, arrow::internal::FnOnce<void()> task, arrow::StopToken,
-                          StopCallback &&) override {
-    if (!spread) {
-      std::move(task)();
-      return arrow::Status::OK();
-    }
-    if (!pool_) {
-      ARROW_ASSIGN_OR_RAISE(pool_, arrow::internal::ThreadPool::Make(threads_));
-    }
-    return pool_->Spawn(std::move(task));
+class FileStep : public Step {
+public:
+  using Step::Step;
+  virtual bool is_rows() const { return false; }
+};
+
+class Rows final : public FileStep {
+public:
+  Rows(Columns &columns, std::shared_ptr<arrow::RecordBatch> batch, int64_t raw)
+      : FileStep(false), n(batch->num_rows()), raw(raw), columns_(columns), batch_(std::move(batch)),
+        sizes_(columns.n()) {}
+  bool is_rows() const override { return true; }
+  void run(size_t lane) override { sizes_[lane] = columns_.write(lane, batch_->column(static_cast<int>(lane))); }
+  void forget() { batch_ = nullptr; }
+  Sizes sizes() const {
+    Sizes all;
+    for (const Sizes &s : sizes_) all = {all.pages + s.pages, all.loose + s.loose};
+    return all;
   }
+  const int64_t n, raw;
 
 private:
-  int threads_;
-  std::shared_ptr<arrow::internal::ThreadPool> pool_;
+  Columns &columns_;
+  std::shared_ptr<arrow::RecordBatch> batch_;
+  std::vector<Sizes> sizes_; /* a column each */
+};
+
+/* The row group in hand ends; another begins. */
+class Turn final : public FileStep {
+public:
+  Turn(Columns &columns, LateSink &out, bool begins) : FileStep(true), columns_(columns), out_(out), begins_(begins) {}
+  void join() override {
+    columns_.end_group();
+    position = ok(out_.Tell());
+    if (begins_) columns_.begin_group();
+  }
+  int64_t position = 0; /* before the new one */
+
+private:
+  Columns &columns_;
+  LateSink &out_;
+  bool begins_;
 };
 
 class ParquetWriter final : public bl_arrow_writer {
 public:
   ParquetWriter(bl_ctx *ctx, const bl_sink &sink, const ArrowSchema *schema, const bl_parquet_options &o)
-      : group_bytes_(o.group_bytes > 0 ? o.group_bytes : kGroupBytes), out_(std::make_shared<SinkStream>(sink)) {
+      : group_bytes_(o.group_bytes > 0 ? o.group_bytes : kGroupBytes), out_(std::make_shared<LateSink>(sink)) {
     auto full = borrow_schema(schema);
     schema_ = storage_schema(full);
     auto root = SchemaBuilder(ctx).root(*full);
     auto file = parquet::ParquetFileWriter::Open(out_, root, properties(o, root), key_values(o));
-    auto watched = std::make_unique<Watched>(root, std::move(file));
-    watched_ = watched.get();
-    auto outer = std::make_unique<parquet::ParquetFileWriter>();
-    outer->Open(std::move(watched));
-    parquet::ArrowWriterProperties::Builder arrow_properties;
-    if (o.threads > 1) {
-      lanes_ = std::make_unique<Lanes>(o.threads);
-      arrow_properties.set_use_threads(true)->set_executor(lanes_.get());
-    }
-    ok(parquet::arrow::FileWriter::Make(pool(), std::move(outer), schema_, arrow_properties.build(), &writer_));
+    columns_ = std::make_unique<Columns>(ctx, *full, std::move(file));
+    lanes_ = std::make_unique<Lanes>(columns_->n(), o.threads);
   }
 
+  ~ParquetWriter() override { out_->abandon(); /* the library would end the file */ }
+
   const char *name() const override { return "Parquet"; }
+
   /* Values that are in no page yet count as if they shrank by half. */
-  int64_t bytes() const override { return ok(out_->Tell()) + watched_->held_bytes() + watched_->loose_bytes() / 2; }
-  int64_t held() const override { return watched_->held_bytes() + watched_->loose_bytes(); }
-  void spread(bool yes) override {
-    if (lanes_) lanes_->spread = yes;
+  int64_t bytes(int64_t enough) override {
+    int64_t most = known_.bytes() + known_.sizes.loose / 2 + waiting_.raw;
+    if (2 * known_.rows >= all_.rows) return scaled(known_.bytes(), all_.rows, known_.rows);
+    if (most < enough) return most;
+    settle();
+    return known_.bytes();
   }
+
+  int64_t held(int64_t enough) override {
+    int64_t most = known_.sizes.pages + known_.sizes.loose + waiting_.raw;
+    if (most < enough || waiting_.steps == 0) return most;
+    settle();
+    return known_.sizes.pages + known_.sizes.loose;
+  }
+
+  void spread(bool yes) override { spread_ = yes; }
+
   void end_group() override {
-    watched_->close_group();
-    ended_ = rows_ > 0;
+    if (!open_) return;
+    turn(false);
+    settle();
+    out_->flush();
   }
 
   void write(ArrowArray *batch) override {
     Owned owned(batch);
+    out_->flush();
     auto in = owned.take(schema_);
     if (in->num_rows() == 0) return;
     arrow::ArrayVector columns;
     for (int i = 0; i < in->num_columns(); i++) columns.push_back(Required::column(in->column(i), *schema_->field(i)));
-    if (ended_ || std::max(rows_, watched_->group_bytes()) >= group_bytes_) {
-      ok(writer_->NewBufferedRowGroup());
-      rows_ = 0;
-      ended_ = false;
-    }
-    ok(writer_->WriteRecordBatch(*arrow::RecordBatch::Make(schema_, in->num_rows(), columns)));
-    rows_ += in->num_rows();
+    if (!open_ || group_is_full()) turn(true);
+    add(arrow::RecordBatch::Make(schema_, in->num_rows(), columns));
   }
 
   void finish() override {
-    ok(writer_->Close());
-    ok(out_->Close());
+    settle();
+    columns_->finish();
+    out_->flush();
   }
 
 private:
-  int64_t group_bytes_, rows_ = 0;
-  std::shared_ptr<SinkStream> out_;
+  struct Known { /* what was taken back from the lanes */
+    int64_t rows = 0, group = 0, group_rows = 0, ended_bytes = 0;
+    Sizes sizes; /* of the group */
+    int64_t bytes() const { return ended_bytes + sizes.pages + sizes.loose / 2; }
+  };
+  struct Waiting { /* what was not */
+    int64_t steps = 0, raw = 0;
+  };
+
+  int64_t group_bytes_;
+  std::shared_ptr<LateSink> out_;
   std::shared_ptr<arrow::Schema> schema_;
-  bool ended_ = false; /* the row group, before its size asked for it */
-  std::unique_ptr<Lanes> lanes_;
-  std::unique_ptr<parquet::arrow::FileWriter> writer_;
-  Watched *watched_ = nullptr; /* inside writer_ */
+  std::unique_ptr<Columns> columns_;
+  std::unique_ptr<Lanes> lanes_; /* goes first: its threads use the others */
+  bool spread_ = true, open_ = false;
+  Known known_, all_; /* all_: rows and groups of what was written */
+  Waiting waiting_;
+
+  static int64_t scaled(int64_t bytes, int64_t rows, int64_t known) {
+    if (rows == known) return bytes;
+    return static_cast<int64_t>(static_cast<double>(bytes) * static_cast<double>(rows) / static_cast<double>(known));
+  }
+
+  /* As in bytes(): 4. */
+  bool group_is_full() {
+    if (all_.group_rows >= group_bytes_) return true;
+    bool same = known_.group == all_.group;
+    if (same && 2 * known_.group_rows >= all_.group_rows)
+      return scaled(known_.sizes.pages, all_.group_rows, known_.group_rows) >= group_bytes_;
+    if ((same ? known_.sizes.pages : 0) + waiting_.raw < group_bytes_) return false;
+    settle();
+    return known_.sizes.pages >= group_bytes_;
+  }
+
+  void turn(bool begins) {
+    lanes_->add(std::make_unique<Turn>(*columns_, *out_, begins), spread_ && lanes_->started());
+    waiting_.steps++;
+    open_ = begins;
+    all_.group++;
+    all_.group_rows = 0;
+  }
+
+  void add(std::shared_ptr<arrow::RecordBatch> batch) {
+    int64_t raw = ok(arrow::util::ReferencedBufferSize(*batch)), n = batch->num_rows();
+    /* Nothing starts threads for the few rows of a small file. */
+    bool spread = spread_ && (lanes_->started() || all_.rows > 0 || raw >= kWorthThreads);
+    while (waiting_.raw > 0 && (waiting_.steps >= kAheadSteps || waiting_.raw + raw > kAheadBytes)) take();
+    auto step = std::make_unique<Rows>(*columns_, std::move(batch), raw);
+    Rows &rows = *step;
+    lanes_->add(std::move(step), spread);
+    if (!spread) rows.forget();
+    waiting_.steps++;
+    waiting_.raw += raw;
+    all_.rows += n;
+    all_.group_rows += n;
+  }
+
+  void take() {
+    auto step = lanes_->take();
+    waiting_.steps--;
+    if (!static_cast<FileStep &>(*step).is_rows()) {
+      known_.ended_bytes = static_cast<Turn &>(*step).position;
+      known_.sizes = {};
+      known_.group_rows = 0;
+      known_.group++;
+      return;
+    }
+    auto &rows = static_cast<Rows &>(*step);
+    known_.sizes = rows.sizes();
+    known_.rows += rows.n;
+    known_.group_rows += rows.n;
+    waiting_.raw -= rows.raw;
+  }
+
+  void settle() {
+    while (waiting_.steps > 0) take();
+  }
 
   /* The library takes a number of distinct values, we know the size that its filter may have. */
   static void blooms(const bl_parquet_options &o, const std::shared_ptr<GroupNode> &root,
@@ -508,12 +673,16 @@ bl_status bl_arrow_parquet_writer(bl_ctx *ctx, const bl_sink *sink, const struct
   return bl_arrow_parquet_writer_with(ctx, sink, schema, nullptr, out, err);
 }
 
-int64_t bl_arrow_writer_bytes(const bl_arrow_writer *w) {
-  return w->bytes();
+int64_t bl_arrow_writer_bytes(bl_arrow_writer *w, int64_t enough) {
+  int64_t n = 0;
+  (void)bl::guard(nullptr, nullptr, BL_USAGE, [&] { n = w->bytes(enough); });
+  return n;
 }
 
-int64_t bl_arrow_writer_held(const bl_arrow_writer *w) {
-  return w->held();
+int64_t bl_arrow_writer_held(bl_arrow_writer *w, int64_t enough) {
+  int64_t n = 0;
+  (void)bl::guard(nullptr, nullptr, BL_USAGE, [&] { n = w->held(enough); });
+  return n;
 }
 
 bl_status bl_arrow_writer_end_group(bl_arrow_writer *w, bl_error *err) {

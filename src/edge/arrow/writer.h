@@ -7,9 +7,9 @@
 struct bl_arrow_writer {
   virtual ~bl_arrow_writer() = default; /* without finish: abandoned */
   virtual const char *name() const { return "Arrow IPC"; }
-  virtual int64_t bytes() const = 0;
-  virtual int64_t held() const { return 0; }
-  virtual void end_group() {} /* throws */
+  virtual int64_t bytes(int64_t enough) = 0;  /* throws */
+  virtual int64_t held(int64_t) { return 0; } /* throws */
+  virtual void end_group() {}                 /* throws */
   virtual void spread(bool) {}
   virtual void write(struct ArrowArray *batch) = 0; /* consumes; throws */
   virtual void finish() = 0;

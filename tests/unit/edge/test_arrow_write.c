@@ -1,4 +1,7 @@
 /* test_arrow_write.c: Parquet files and IPC streams written, and read back. */
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "table_fixture.h"
 
 typedef struct fixture {
@@ -46,7 +49,7 @@ static void test_arrow_write__an_ipc_stream_comes_back_with_field_ids(void **sta
     test_ok(bl_arrow_writer_write(f.w, &a, &f.err), &f.err);
     assert_null(a.release);
   }
-  assert_true(bl_arrow_writer_bytes(f.w) > 0);
+  assert_true(bl_arrow_writer_bytes(f.w, 0) > 0);
   test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
   rows_read rows = read_ipc(&f), made = {0};
   assert_int_equal(rows.all.length, 100);
@@ -140,7 +143,7 @@ static void test_arrow_write__row_groups_end_by_bytes(void **state) {
     random_batch(f.ctx, &f.schema, 2000, i + 1, &a);
     test_ok(bl_arrow_writer_write(f.w, &a, &f.err), &f.err);
   }
-  int64_t guess = bl_arrow_writer_bytes(f.w);
+  int64_t guess = bl_arrow_writer_bytes(f.w, 0);
   test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
   assert_true(guess > (int64_t)f.out.n / 4 && guess < (int64_t)f.out.n * 4);
   memory_input in;
@@ -274,6 +277,163 @@ static void test_arrow_write__the_error_of_the_sink_comes_out_as_it_is(void **st
   teardown(&f);
 }
 
+/* ---- threads (every column goes down a lane of its own) ---- */
+
+enum { BATCHES = 24, BATCH_ROWS = 3000 };
+
+/* Of all types, in several row groups of several pages; with stops, some batches are written on the caller's thread
+ * alone and one group ends early. */
+static void write_on(fixture *f, int threads, bool stops, int64_t *sizes) {
+  setup(f, every_type, BL_LEN(every_type));
+  bl_parquet_options o = {.threads = threads, .group_bytes = 2 << 20, .page_rows = 700, .dictionary_bytes = 10000};
+  test_ok(bl_arrow_parquet_writer_with(f->ctx, &f->sink, &f->schema, &o, &f->w, &f->err), &f->err);
+  for (int i = 0; i < BATCHES; i++) {
+    struct ArrowArray a;
+    random_batch(f->ctx, &f->schema, i % 5 ? BATCH_ROWS : 20, (uint64_t)i + 1, &a);
+    bl_arrow_writer_spread(f->w, !stops || i % 6 < 3);
+    test_ok(bl_arrow_writer_write(f->w, &a, &f->err), &f->err);
+    if (sizes) sizes[i] = bl_arrow_writer_bytes(f->w, INT64_MAX) + bl_arrow_writer_held(f->w, INT64_MAX);
+    if (i == 17) test_ok(bl_arrow_writer_end_group(f->w, &f->err), &f->err);
+  }
+  test_ok(bl_arrow_writer_finish(f->w, &f->err), &f->err);
+}
+
+static void test_arrow_write__any_number_of_threads_makes_the_same_file(void **state) {
+  (void)state;
+  fixture one, many;
+  memory_input in;
+  write_on(&one, 1, false, NULL);
+  bl_data_reader *r = open_written(&one, &in);
+  assert_true(r->meta->n_groups > 3);
+  r->free(r);
+  for (int threads = 0; threads < 10; threads += 2) {
+    write_on(&many, threads, threads == 4, NULL);
+    assert_int_equal(one.out.n, many.out.n);
+    assert_memory_equal(one.out.p, many.out.p, one.out.n);
+    teardown(&many);
+  }
+  teardown(&one);
+}
+
+static void test_arrow_write__sizes_on_the_way_do_not_depend_on_threads(void **state) {
+  (void)state;
+  fixture one, many;
+  int64_t a[BATCHES], b[BATCHES];
+  write_on(&one, 1, false, a);
+  write_on(&many, 4, false, b);
+  assert_memory_equal(a, b, sizeof a);
+  for (int i = 1; i < BATCHES; i++) assert_true(a[i] > 0);
+  teardown(&one);
+  teardown(&many);
+}
+
+/* A batch that tells who let it go. */
+typedef struct watched {
+  pthread_t owner;
+  int released, elsewhere;
+  int64_t sunk;   /* bytes */
+  int64_t refuse; /* the sink takes no more than so many; 0: all */
+  bl_buf *out;
+} watched;
+
+typedef struct watched_batch {
+  watched *by;
+  struct ArrowArray inner;
+} watched_batch;
+
+static void release_watched(struct ArrowArray *a) {
+  watched_batch *b = a->private_data;
+  b->by->released++;
+  b->by->elsewhere += !pthread_equal(b->by->owner, pthread_self());
+  b->inner.release(&b->inner);
+  a->release = NULL;
+  free(b);
+}
+
+static void watch_batch(watched *by, struct ArrowArray *a) {
+  watched_batch *b = malloc(sizeof *b);
+  assert_non_null(b);
+  *b = (watched_batch){.by = by, .inner = *a};
+  a->private_data = b;
+  a->release = release_watched;
+}
+
+static bl_status watch_write(void *user, const void *p, size_t n, bl_error *err) {
+  watched *by = user;
+  by->elsewhere += !pthread_equal(by->owner, pthread_self());
+  by->sunk += (int64_t)n;
+  if (by->refuse && by->sunk > by->refuse) return bl_fail(err, BL_IO, "cannot write: the disk is full");
+  return by->out ? buf_write(by->out, p, n, err) : BL_OK;
+}
+
+static bl_status write_watched(fixture *f, watched *by, int batches) {
+  f->sink = (bl_sink){watch_write, by};
+  by->owner = pthread_self();
+  bl_parquet_options o = {.threads = 3, .group_bytes = 1 << 20, .page_rows = 700};
+  BL_TRY(bl_arrow_parquet_writer_with(f->ctx, &f->sink, &f->schema, &o, &f->w, &f->err));
+  for (int i = 0; i < batches; i++) {
+    struct ArrowArray a;
+    random_batch(f->ctx, &f->schema, BATCH_ROWS, (uint64_t)i + 1, &a);
+    watch_batch(by, &a);
+    BL_TRY(bl_arrow_writer_write(f->w, &a, &f->err));
+  }
+  return BL_OK;
+}
+
+static void test_arrow_write__threads_leave_the_sink_and_the_batches_to_the_caller(void **state) {
+  (void)state;
+  fixture f;
+  watched by = {0};
+  setup(&f, every_type, BL_LEN(every_type));
+  test_ok(write_watched(&f, &by, BATCHES), &f.err);
+  assert_true(by.sunk > 2 << 20); /* groups are written while rows come in */
+  test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
+  assert_int_equal(by.released, BATCHES);
+  assert_int_equal(by.elsewhere, 0);
+  teardown(&f);
+}
+
+static void test_arrow_write__a_sink_that_fails_beside_threads_ends_the_writing(void **state) {
+  (void)state;
+  for (int64_t room = 3; room < 4 << 20; room = room * 7 + 1000) {
+    fixture f;
+    watched by = {.refuse = room};
+    setup(&f, every_type, BL_LEN(every_type));
+    bl_status st = write_watched(&f, &by, BATCHES);
+    if (st == BL_OK) {
+      st = bl_arrow_writer_finish(f.w, &f.err);
+    } else {
+      bl_error err = BL_ERROR_INIT;
+      struct ArrowArray a;
+      random_batch(f.ctx, &f.schema, 10, 1, &a);
+      test_status(BL_IO, bl_arrow_writer_write(f.w, &a, &err), &err);
+      int64_t before = by.sunk;
+      bl_arrow_writer_abort(f.w);
+      assert_int_equal(by.sunk, before);
+    }
+    test_status(BL_IO, st, &f.err);
+    assert_string_equal(f.err.message, "cannot write: the disk is full");
+    assert_int_equal(by.elsewhere, 0);
+    teardown(&f);
+  }
+}
+
+static void test_arrow_write__a_file_that_is_given_up_writes_nothing_more(void **state) {
+  (void)state;
+  for (int batches = 0; batches < 12; batches += 3) {
+    fixture f;
+    watched by = {0};
+    setup(&f, every_type, BL_LEN(every_type));
+    test_ok(write_watched(&f, &by, batches), &f.err);
+    int64_t before = by.sunk;
+    bl_arrow_writer_abort(f.w);
+    assert_int_equal(by.sunk, before);
+    assert_int_equal(by.released, batches);
+    assert_int_equal(by.elsewhere, 0);
+    teardown(&f);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_arrow_write__an_ipc_stream_comes_back_with_field_ids),
@@ -285,6 +445,11 @@ int main(void) {
       cmocka_unit_test(test_arrow_write__a_required_field_below_a_null_struct_is_a_slot),
       cmocka_unit_test(test_arrow_write__what_parquet_has_no_form_for_is_refused),
       cmocka_unit_test(test_arrow_write__the_error_of_the_sink_comes_out_as_it_is),
+      cmocka_unit_test(test_arrow_write__any_number_of_threads_makes_the_same_file),
+      cmocka_unit_test(test_arrow_write__sizes_on_the_way_do_not_depend_on_threads),
+      cmocka_unit_test(test_arrow_write__threads_leave_the_sink_and_the_batches_to_the_caller),
+      cmocka_unit_test(test_arrow_write__a_sink_that_fails_beside_threads_ends_the_writing),
+      cmocka_unit_test(test_arrow_write__a_file_that_is_given_up_writes_nothing_more),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
