@@ -108,7 +108,9 @@ typedef enum bl_apply_source { BL_APPLY_DEBEZIUM, BL_APPLY_CHANGES } bl_apply_so
 BL_API bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const char *const *key, size_t n_key,
                           const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
 
-/* ---- staged work: built in one process, committed in another ---- *descriptor: JSON, freed by bl_text_free. */
+/* ---- staged work: built in one process, committed in another ---- *descriptor: JSON, freed by bl_text_free.
+ * A descriptor is committed to a branch once: again it is already_applied; BL_CONFLICT: the branch holds some of them,
+ * and nothing was done; BL_USAGE: one is given twice. Its files are left where they are in any case. */
 BL_API bl_status bl_stage_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_options *o,
                                  char **descriptor, bl_error *err) BL_CHECKED;
 BL_API bl_status bl_commit_staged(bl_table *t, const char *const *descriptors, size_t n, const bl_write_options *o,

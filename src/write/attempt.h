@@ -140,6 +140,11 @@ bl_status bl_attempt_merge(bl_attempt *at, bl_lines *lines, bl_error *err) BL_CH
  */
 bl_status bl_attempt_validate(bl_attempt *at, bl_error *err) BL_CHECKED;
 
+/* ---- staged elsewhere ---- staged_commit.c */
+/* Does the branch, or what is staged under the WAP id (NULL: none), hold the documents that the change comes from
+ * already? BL_CONFLICT: some of them. */
+bl_status bl_staged_is_held(const bl_attempt *at, const char *wap_id, bool *yes, bl_error *err) BL_CHECKED;
+
 /* ---- summary ---- summary.c */
 bl_status bl_counts_new(bl_attempt *at, bl_error *err) BL_CHECKED;
 bl_status bl_count_file(bl_attempt *at, const bl_data_file *f, bool added, bl_error *err) BL_CHECKED;

@@ -116,11 +116,15 @@ static bl_status refuse(const picking *p, bl_error *err) {
 
 static bl_status note_source(picking *p, bl_error *err) {
   char id[32];
-  bl_str wap = bl_pairs_get(&p->pick->summary, "wap.id"), batch = bl_pairs_get(&p->pick->summary, "bergline.batch-id");
+  const bl_pairs *summary = &p->pick->summary;
+  bl_str wap = bl_pairs_get(summary, "wap.id"), batch = bl_pairs_get(summary, "bergline.batch-id");
+  bl_str staged = bl_pairs_get(summary, BL_STAGED_IDS);
   snprintf(id, sizeof id, "%lld", (long long)p->pick->id);
   p->staged->picked = p->pick->id;
   p->staged->even_if_empty = true; /* it keeps the ids */
   BL_TRY(bl_staged_note(p->staged, "source-snapshot-id", bl_str_of(id), err));
+  if (staged.p) BL_TRY(bl_staged_note(p->staged, BL_STAGED_IDS, staged, err));
+  if (staged.p) BL_TRY(bl_staged_add_ids(p->staged, staged, err));
   if (batch.p && !p->o->batch_id) BL_TRY(bl_staged_note(p->staged, "bergline.batch-id", batch, err));
   return wap.p ? bl_staged_note(p->staged, "published-wap-id", wap, err) : BL_OK;
 }

@@ -265,13 +265,12 @@ static bl_status try_once(bl_attempt *at, const bl_write_options *o, bool *movin
   return finish_and_move(at->base, &e, &at->c->unsynced, moving, err);
 }
 
-static bool is_already_applied(const bl_committing *c, const bl_attempt *at, const bl_write_options *o,
-                               bl_write_result *r) {
+static bl_status look_whether_applied(const bl_committing *c, const bl_attempt *at, const bl_write_options *o,
+                                      bool *applied, bl_error *err) {
   const bl_metadata *md = at->base->metadata;
   const bl_snapshot *pick = c->s->picked == BL_NONE ? NULL : bl_metadata_snapshot(md, c->s->picked);
-  if (bl_batch_find(at->base, c->ref, o->batch_id, o->wap_id)) r->already_applied = true;
-  if (pick && bl_pick_is_applied(md, c->ref, pick)) r->already_applied = true;
-  return r->already_applied;
+  *applied = bl_batch_find(at->base, c->ref, o->batch_id, o->wap_id) || (pick && bl_pick_is_applied(md, c->ref, pick));
+  return *applied ? BL_OK : bl_staged_is_held(at, o->wap_id, applied, err);
 }
 
 /* The files of a snapshot that has expired may be gone. */
@@ -289,12 +288,13 @@ static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_r
   c->attempt++;
   BL_TRY(bl_attempt_new(c, &at, err));
   bl_committing_unuse_all(c);
-  if (is_already_applied(c, at, o, r)) {
+  bl_status st = look_whether_applied(c, at, o, &r->already_applied, err);
+  if (st == BL_OK && r->already_applied) {
     bl_committing_clean(c, at->base, true);
     bl_attempt_free(at);
     return BL_OK;
   }
-  bl_status st = check_picked(c, at, err);
+  if (st == BL_OK) st = check_picked(c, at, err);
   if (st == BL_OK) st = try_once(at, o, &moving, err);
   if (st == BL_OK) {
     fill_result(at, r);
@@ -361,7 +361,8 @@ bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o,
   if (o->dry_run || is_empty(s, o)) return BL_OK;
   bl_status st = committing_init(&c, t, s, o, err);
   if (st == BL_OK) st = all_attempts(&c, o, r, err);
-  if (st == BL_OK && !r->committed) bl_staged_discard(s, t); /* another applied the batch meanwhile */
+  /* Another applied the batch meanwhile. With files of documents it may have been these very files. */
+  if (st == BL_OK && !r->committed && !s->n_ids) bl_staged_discard(s, t);
   committing_dispose(&c);
   return st;
 }

@@ -14,10 +14,10 @@
 
 /* Commit a staged change to a branch. o may be NULL; with dry_run nothing is written. Nothing staged
  * and no batch id: nothing committed. Files of the commit's own are gone after a failure (but BL_UNKNOWN), those that
- * were staged are left for another try: bl_staged_discard. Where the branch holds the batch already they are removed
- * (r->already_applied). BL_CONFLICT: retries used up, or a conflict that no retry can mend (names the snapshot and
- * file); BL_USAGE: the ref is a tag, a folder that belongs to a catalog, a table opened by metadata file; BL_NOT_FOUND:
- * the table was dropped; BL_UNKNOWN. */
+ * were staged are left for another try: bl_staged_discard. Where the branch holds the batch already they are removed,
+ * but those of documents (r->already_applied). BL_CONFLICT: retries used up, or a conflict that no retry can mend
+ * (names the snapshot and file); BL_USAGE: the ref is a tag, a folder that belongs to a catalog, a table opened by
+ * metadata file; BL_NOT_FOUND: the table was dropped; BL_UNKNOWN. */
 bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o, bl_write_result *r,
                            bl_error *err) BL_CHECKED;
 

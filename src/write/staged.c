@@ -31,6 +31,7 @@ void bl_staged_free(bl_staged *s) {
   bl_free(s->ctx, s->removed);
   bl_free(s->ctx, s->vectors);
   bl_free(s->ctx, s->files);
+  bl_free(s->ctx, s->ids);
   bl_free(s->ctx, s->summary.items);
   bl_arena_free(s->arena);
   bl_free(s->ctx, s);
@@ -110,6 +111,20 @@ bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) {
   s->files[s->n_files] = bl_arena_str(s->arena, path);
   if (!s->files[s->n_files].p) return bl_nomem(err);
   s->n_files++;
+  return BL_OK;
+}
+
+bl_status bl_staged_add_ids(bl_staged *s, bl_str ids, bl_error *err) {
+  while (ids.n) {
+    const char *comma = memchr(ids.p, ',', ids.n);
+    bl_str one = {ids.p, comma ? (size_t)(comma - ids.p) : ids.n};
+    size_t past = one.n + (comma != NULL);
+    BL_TRY(bl_grow(s->ctx, &s->ids, &s->cap_ids, s->n_ids, sizeof *s->ids, err));
+    s->ids[s->n_ids] = bl_arena_str(s->arena, one);
+    if (!s->ids[s->n_ids].p) return bl_nomem(err);
+    s->n_ids++;
+    ids = (bl_str){ids.p + past, ids.n - past};
+  }
   return BL_OK;
 }
 

@@ -41,7 +41,9 @@ typedef struct bl_staged {
   bl_isolation isolation;
   bool even_if_empty; /* commit a snapshot though nothing changes */
   bl_pairs summary;   /* additional */
-  int64_t picked;     /* the snapshot whose change is made again (cherry-pick); BL_NONE: none */
+  bl_str *ids;        /* of the documents that it comes from: each is committed once on a branch */
+  size_t n_ids, cap_ids;
+  int64_t picked; /* the snapshot whose change is made again (cherry-pick); BL_NONE: none */
   bl_str *files;
   size_t n_files, cap_files; /* paths written for it: removed when it is given up */
   bool synced;               /* they last already: another process saw to it */
@@ -58,12 +60,15 @@ bl_status bl_staged_vector_add(bl_staged *s, const bl_manifest_entry *e /* copie
 /* Into the summary of the snapshot; both are copied. */
 bl_status bl_staged_note(bl_staged *s, const char *key, bl_str value, bl_error *err) BL_CHECKED;
 bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) BL_CHECKED;
+/* Ids of documents, in one text with commas between them. */
+#define BL_STAGED_IDS "bergline.staged-ids"
+bl_status bl_staged_add_ids(bl_staged *s, bl_str ids, bl_error *err) BL_CHECKED;
 /* Make what was written last, now. A commit does it for the files of its own staged change. */
 bl_status bl_staged_sync(const bl_staged *s, bl_table *t, bl_error *err) BL_CHECKED;
 /* Remove what was written (errors are warnings). */
 void bl_staged_discard(bl_staged *s, bl_table *t);
-/* Descriptor JSON, and back (for commits in another process). Vectors are kept as positions in base64 of the portable
- * bitmap. */
+/* Descriptor JSON, with an id of its own, and back (for commits in another process). Vectors are kept as positions in
+ * base64 of the portable bitmap. */
 bl_status bl_staged_to_json(const bl_staged *s, const bl_table *t, bl_buf *out, bl_error *err) BL_CHECKED;
 bl_status bl_staged_from_json(bl_table *t, const char *json, size_t n, bl_staged **out, bl_error *err) BL_CHECKED;
 

@@ -1,5 +1,78 @@
-/* staged_commit.c: changes that were staged by several processes, committed as one. */
+/* staged_commit.c: changes that were staged by several processes, committed as one.
+ *
+ * The ids of their documents are kept in the snapshot (bergline.staged-ids). What a branch holds is not committed to it
+ * again; of several that are committed together it may hold all or none. */
+#include "write/attempt.h"
 #include "write/commit.h"
+
+/* ---- once ---- */
+
+/* Count those of `wanted` (id -> 1 where it was found before) that the snapshot holds. */
+static bl_status find_ids(const bl_snapshot *s, bl_map *wanted, size_t *held, bl_error *err) {
+  bl_str text = bl_pairs_get(&s->summary, BL_STAGED_IDS);
+  while (text.n) {
+    const char *comma = memchr(text.p, ',', text.n);
+    bl_str id = {text.p, comma ? (size_t)(comma - text.p) : text.n};
+    if (bl_map_get(wanted, id)) {
+      size_t *found = bl_map_put(wanted, id, 0, NULL);
+      if (!found) return bl_nomem(err);
+      *held += *found == 0;
+      *found = 1;
+    }
+    text = comma ? (bl_str){comma + 1, text.n - id.n - 1} : BL_STR("");
+  }
+  return BL_OK;
+}
+
+static bl_status find_held(const bl_attempt *at, const char *wap_id, bl_map *wanted, size_t *held, bl_error *err) {
+  const bl_metadata *md = at->base->metadata;
+  const bl_snapshot *s = at->parent;
+  for (size_t steps = 0; s && steps < md->n_snapshots; steps++, s = bl_metadata_parent(md, s))
+    BL_TRY(find_ids(s, wanted, held, err));
+  for (size_t i = 0; wap_id && i < md->n_snapshots; i++)
+    if (bl_pairs_is(&md->snapshots[i].summary, "wap.id", bl_str_of(wap_id)))
+      BL_TRY(find_ids(&md->snapshots[i], wanted, held, err));
+  return BL_OK;
+}
+
+bl_status bl_staged_is_held(const bl_attempt *at, const char *wap_id, bool *yes, bl_error *err) {
+  const bl_staged *s = at->c->s;
+  bl_map *wanted = NULL;
+  size_t held = 0;
+  bl_status st;
+  *yes = false;
+  if (!s->n_ids) return BL_OK;
+  BL_GO(bl_map_new(s->ctx, &wanted, err));
+  for (size_t i = 0; i < s->n_ids; i++)
+    if (!bl_map_put(wanted, s->ids[i], 0, NULL)) BL_GO(bl_nomem(err));
+  BL_GO(find_held(at, wap_id, wanted, &held, err));
+  *yes = held == s->n_ids;
+  if (held && !*yes)
+    st = bl_fail(err, BL_CONFLICT,
+                 "staged changes: %zu of %zu are in %.*s of %s already: the others are committed alone", held, s->n_ids,
+                 BL_STR_ARG(at->c->ref), at->base->name);
+done:
+  bl_map_free(wanted);
+  return st;
+}
+
+static bl_status note_ids(bl_staged *s, bl_error *err) {
+  bl_buf b;
+  bl_status st = BL_OK;
+  bl_buf_init(&b, s->ctx, BL_BUF_MAX);
+  for (size_t i = 0; i < s->n_ids && st == BL_OK; i++) {
+    for (size_t k = 0; k < i && st == BL_OK; k++)
+      if (bl_str_eq(s->ids[i], s->ids[k]))
+        st = bl_fail(err, BL_USAGE, "staged changes: one is given twice: %.*s", BL_STR_ARG(s->ids[i]));
+    bl_buf_printf(&b, "%s%.*s", i ? "," : "", BL_STR_ARG(s->ids[i]));
+  }
+  if (st == BL_OK) st = bl_buf_ok(&b, err);
+  if (st == BL_OK) st = bl_staged_note(s, BL_STAGED_IDS, (bl_str){(const char *)b.p, b.n}, err);
+  bl_buf_free(&b);
+  return st;
+}
+
+/* ---- as one ---- */
 
 /* Vectors move over; everything else is copied. */
 static bl_status absorb_files(bl_staged *into, bl_staged *from, bl_error *err) {
@@ -45,6 +118,7 @@ static bl_status absorb(bl_staged *into, bl_staged *from, bl_error *err) {
   }
   if (!bl_str_eq(into->operation, from->operation)) into->operation = BL_STR("overwrite");
   BL_TRY(absorb_files(into, from, err));
+  for (size_t i = 0; i < from->n_ids; i++) BL_TRY(bl_staged_add_ids(into, from->ids[i], err));
   return absorb_summary(into, from, err);
 }
 
@@ -58,6 +132,7 @@ bl_status bl_commit_staged(bl_table *t, const char *const *descriptors, size_t n
   for (size_t i = 0; i < n && st == BL_OK; i++)
     st = bl_staged_from_json(t, descriptors[i], strlen(descriptors[i]), &all[i], err);
   for (size_t i = 1; i < n && st == BL_OK; i++) st = absorb(all[0], all[i], err);
+  if (st == BL_OK && n) st = note_ids(all[0], err);
   if (st == BL_OK && n) st = bl_commit_change(t, all[0], o, r, err);
   for (size_t i = 0; all && i < n; i++) bl_staged_free(all[i]);
   bl_free(t->ctx, all);

@@ -1,6 +1,6 @@
 /* staged_json.c: a staged change as a document, for commits in another process (docs/formats/staged-json.md).
  *
- *   {"bergline-staged":1, "table-uuid":…, "operation":…, "base-snapshot-id":…, "isolation":…, "reads-rows":…,
+ *   {"bergline-staged":1, "id":…, "table-uuid":…, "operation":…, "base-snapshot-id":…, "isolation":…, "reads-rows":…,
  *    "replaces-partitions":…, "keeps-sequence-numbers":…, "where":…, "schema-id":…,
  *    "data":[entry with "metrics", "sort-order-id"], "removed":[entry],
  *    "vectors":[{"data":entry, "positions":base64, "moved":base64}], "summary":{…}, "files":[…]}
@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "format/metadata_json.h"
 #include "scan/task_json.h"
+#include "write/paths.h"
 #include "write/staged.h"
 
 enum { DESCRIPTOR_VERSION = 1 };
@@ -141,7 +142,9 @@ static bl_status rest_json(printer *p, const bl_staged *s, bl_json *doc) {
 
 static bl_status head_json(printer *p, const bl_staged *s, bl_json *doc) {
   bl_str level = s->isolation == BL_SNAPSHOT ? BL_STR("snapshot") : BL_STR("serializable");
+  bl_uuid_text fresh = bl_new_uuid(s->ctx);
   BL_TRY(set_number(p, doc, "bergline-staged", DESCRIPTOR_VERSION));
+  BL_TRY(set(p, doc, "id", bl_json_new_str(p->a, s->n_ids == 1 ? s->ids[0] : bl_str_of(fresh.s))));
   if (p->md->uuid.p) BL_TRY(set(p, doc, "table-uuid", bl_json_new_str(p->a, p->md->uuid)));
   BL_TRY(set(p, doc, "operation", bl_json_new_str(p->a, s->operation)));
   BL_TRY(set_number(p, doc, "base-snapshot-id", s->base_snapshot_id));
@@ -345,6 +348,16 @@ static bl_status read_operation(reader *r) {
   return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "operation"), "unknown operation");
 }
 
+/* A word without a comma, as a UUID is. */
+static bl_status read_id(reader *r) {
+  bl_str id;
+  BL_TRY(bl_json_get_str(r->doc, "id", &id, r->err));
+  bool good = id.n > 0 && id.n <= 64;
+  for (size_t i = 0; i < id.n && good; i++) good = id.p[i] > ' ' && id.p[i] < 127 && id.p[i] != ',';
+  if (!good) return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "id"), "this is no id");
+  return bl_staged_add_ids(r->s, id, r->err);
+}
+
 static bl_status read_head(reader *r) {
   bl_staged *s = r->s;
   int32_t version;
@@ -353,6 +366,7 @@ static bl_status read_head(reader *r) {
   BL_TRY(bl_json_get_i32(r->doc, "bergline-staged", &version, r->err));
   if (version != DESCRIPTOR_VERSION)
     return bl_json_fail(r->err, BL_UNSUPPORTED, r->doc, "version %d of staged changes", (int)version);
+  BL_TRY(read_id(r));
   BL_TRY(bl_json_opt_str(r->doc, "table-uuid", &uuid, r->err));
   if (uuid.p && r->md->uuid.p && !bl_str_eq(uuid, r->md->uuid))
     return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "table-uuid"), "it was staged for another table");

@@ -152,6 +152,7 @@ static bool is_own_key(bl_str key) {
                                        "bergline.batch-id",
                                        "wap.id",
                                        "bergline.source-position",
+                                       "bergline.staged-ids",
                                        "published-wap-id",
                                        "source-snapshot-id",
                                        "replace-partitions",

@@ -1,5 +1,8 @@
 /* test_staged.c: staged changes as documents. */
+#include <unistd.h>
+
 #include "commit_world.h"
+#include "table/io.h"
 
 static char *to_json(stage *s) {
   bl_buf b;
@@ -129,11 +132,15 @@ static void test_staged__wrong_documents_are_refused(void **state) {
   stage_delete(s, "b", 1);
   char *text = to_json(s);
   stage_free(s);
-  static const char *const wrong[][2] = {
-      {"\"bergline-staged\":1", "\"bergline-staged\":2"}, {"\"operation\":\"delete\"", "\"operation\":\"eat\""},
-      {"\"positions\":\"", "\"positions\":\"!"},          {"\"isolation\":", "\"isolatio\":"},
-      {"\"table-uuid\":\"", "\"table-uuid\":\"x"},        {"\"record-count\":5", "\"record-count\":-5"},
-      {"\"content\":\"data\"", "\"content\":\"date\""}};
+  static const char *const wrong[][2] = {{"\"bergline-staged\":1", "\"bergline-staged\":2"},
+                                         {"\"operation\":\"delete\"", "\"operation\":\"eat\""},
+                                         {"\"positions\":\"", "\"positions\":\"!"},
+                                         {"\"isolation\":", "\"isolatio\":"},
+                                         {"\"table-uuid\":\"", "\"table-uuid\":\"x"},
+                                         {"\"record-count\":5", "\"record-count\":-5"},
+                                         {"\"content\":\"data\"", "\"content\":\"date\""},
+                                         {"\"id\":\"", "\"idea\":\""},
+                                         {"\"id\":\"", "\"id\":\"1,"}};
   for (size_t i = 0; i < BL_LEN(wrong); i++) {
     const char *at = strstr(text, wrong[i][0]);
     assert_non_null(at);
@@ -153,12 +160,164 @@ static void test_staged__wrong_documents_are_refused(void **state) {
   world_end(&w);
 }
 
+/* ---- committed again ---- */
+
+/* A description of one new file, which is there. */
+static char *described(world *w, const char *name) {
+  stage *s = world_stage(w);
+  stage_add_in(s, name, 7, 1);
+  test_ok(bl_io_write_all(s->t->io, s->s->data[0].path.p, "rows", 4, true, &w->err), &w->err);
+  test_ok(bl_staged_file_written(s->s, s->s->data[0].path, &w->err), &w->err);
+  char *text = to_json(s);
+  stage_free(s);
+  return text;
+}
+
+static bl_status commit(world *w, char **texts, size_t n, const bl_write_options *o, bl_error *err) {
+  w->result = (bl_write_result){0};
+  bl_status st = bl_commit_staged(w->t, (const char *const *)texts, n, o, &w->result, err);
+  world_reopen(w);
+  return st;
+}
+
+static void commit_ok(world *w, char **texts, size_t n, const bl_write_options *o, bool already) {
+  bl_error err = BL_ERROR_INIT;
+  test_ok(commit(w, texts, n, o, &err), &err);
+  assert_int_equal(w->result.already_applied, already);
+  assert_int_equal(w->result.committed, !already);
+}
+
+static bool is_there(world *w, const char *name) {
+  char path[700];
+  snprintf(path, sizeof path, "%s/data/%s.parquet", w->table, name);
+  return access(path, F_OK) == 0;
+}
+
+static void test_staged__files_are_committed_once(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  begin(&w);
+  char *texts[] = {described(&w, "c"), described(&w, "d"), described(&w, "e")};
+  commit_ok(&w, texts, 2, NULL, false);
+  commit_ok(&w, texts, 2, NULL, true);
+  world_append(&w, "x", 1);
+  commit_ok(&w, texts, 2, NULL, true);
+  commit_ok(&w, texts + 1, 1, NULL, true);
+  test_status(BL_CONFLICT, commit(&w, texts + 1, 2, NULL, &err), &err);
+  test_says(&err, "1 of 2");
+  commit_ok(&w, texts + 2, 1, NULL, false);
+  char *twice[] = {texts[2], texts[2]};
+  err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_USAGE, commit(&w, twice, 2, NULL, &err), &err);
+  assert_int_equal(w.t->metadata->n_snapshots, 4);
+  assert_true(is_there(&w, "c") && is_there(&w, "d") && is_there(&w, "e"));
+  for (size_t i = 0; i < BL_LEN(texts); i++) free(texts[i]);
+  world_end(&w);
+}
+
+static void test_staged__files_of_a_batch_that_is_there_stay(void **state) {
+  (void)state;
+  world w;
+  const bl_write_options o = {.batch_id = "b"};
+  begin(&w);
+  char *texts[] = {described(&w, "c"), described(&w, "d")};
+  commit_ok(&w, texts, 1, &o, false);
+  commit_ok(&w, texts, 1, &o, true);
+  commit_ok(&w, texts + 1, 1, &o, true); /* who staged it knows whether it is in use elsewhere */
+  assert_true(is_there(&w, "c") && is_there(&w, "d"));
+  for (size_t i = 0; i < BL_LEN(texts); i++) free(texts[i]);
+  world_end(&w);
+}
+
+static void test_staged__files_come_once_to_each_branch(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  const bl_write_options dev = {.ref = "dev"}, wap = {.wap_id = "w"};
+  begin(&w);
+  int64_t first = world_head(&w)->id;
+  char id[30];
+  snprintf(id, sizeof id, "%lld", (long long)first);
+  char *texts[] = {described(&w, "c"), described(&w, "d")};
+  test_ok(bl_ref_create(w.t, "dev", true, NULL, NULL, &err), &err);
+  world_reopen(&w);
+  commit_ok(&w, texts, 1, &dev, false);
+  commit_ok(&w, texts, 1, NULL, false);
+  commit_ok(&w, texts, 1, &dev, true);
+  test_ok(bl_rollback(w.t, id, NULL, NULL, &err), &err);
+  world_reopen(&w);
+  commit_ok(&w, texts, 1, NULL, false); /* it is no longer there */
+  commit_ok(&w, texts + 1, 1, &wap, false);
+  commit_ok(&w, texts + 1, 1, &wap, true);
+  world_append(&w, "x", 1);
+  test_ok(bl_cherry_pick(w.t, "wap:w", NULL, &w.result, &err), &err);
+  assert_true(w.result.committed);
+  world_reopen(&w);
+  commit_ok(&w, texts + 1, 1, NULL, true);
+  for (size_t i = 0; i < BL_LEN(texts); i++) free(texts[i]);
+  world_end(&w);
+}
+
+static void test_staged__what_was_committed_before_it_was_published_is_not_picked(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  begin(&w);
+  char *text = described(&w, "c");
+  commit_ok(&w, &text, 1, &(bl_write_options){.wap_id = "w"}, false);
+  commit_ok(&w, &text, 1, NULL, false);
+  test_ok(bl_cherry_pick(w.t, "wap:w", NULL, &w.result, &err), &err);
+  assert_true(w.result.already_applied);
+  free(text);
+  world_end(&w);
+}
+
+/* Who commits the same at the same time. */
+typedef struct twin {
+  world *w;
+  char *text;
+  bool done;
+} twin;
+
+static bl_status commit_first(void *user, long call, const char *operation, const char *path, bl_error *err) {
+  twin *x = user;
+  bl_error why = BL_ERROR_INIT;
+  bl_table *t;
+  (void)call, (void)path, (void)err;
+  if (x->done || strcmp(operation, "lock") != 0) return BL_OK;
+  x->done = true;
+  test_ok(bl_table_open(x->w->ctx, x->w->table, &x->w->options, &t, &why), &why);
+  test_ok(bl_commit_staged(t, (const char *const *)&x->text, 1, NULL, NULL, &why), &why);
+  bl_table_free(t);
+  return BL_OK;
+}
+
+static void test_staged__two_who_commit_one_description_commit_it_once(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  twin x = {&w, described(&w, "c"), false};
+  w.io.hook = commit_first;
+  w.io.user = &x;
+  commit_ok(&w, &x.text, 1, NULL, true);
+  assert_true(x.done && is_there(&w, "c"));
+  assert_int_equal(w.t->metadata->n_snapshots, 2);
+  free(x.text);
+  world_end(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_staged__documents_say_everything),
       cmocka_unit_test(test_staged__several_are_committed_as_one),
       cmocka_unit_test(test_staged__changes_of_different_snapshots_do_not_mix),
       cmocka_unit_test(test_staged__wrong_documents_are_refused),
+      cmocka_unit_test(test_staged__files_are_committed_once),
+      cmocka_unit_test(test_staged__files_of_a_batch_that_is_there_stay),
+      cmocka_unit_test(test_staged__files_come_once_to_each_branch),
+      cmocka_unit_test(test_staged__what_was_committed_before_it_was_published_is_not_picked),
+      cmocka_unit_test(test_staged__two_who_commit_one_description_commit_it_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
