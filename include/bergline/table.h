@@ -30,6 +30,11 @@ typedef struct bl_table_options {
  * cannot reach; BL_IO; BL_NOMEM. */
 BL_API bl_status bl_table_open(bl_ctx *ctx, const char *table, const bl_table_options *o, bl_table **out,
                                bl_error *err) BL_CHECKED;
+/* The same table at its newest version, with the connection to its catalog that t has: what commits again and again
+ * takes less time so than by opening it anew. What this process committed last, it does not read again. t may be freed
+ * before or after. BL_NOT_FOUND: it was dropped meanwhile; BL_USAGE: t is one version (opened by metadata file);
+ * else as bl_table_open. */
+BL_API bl_status bl_table_reopen(const bl_table *t, bl_table **out, bl_error *err) BL_CHECKED;
 BL_API void bl_table_free(bl_table *t);
 
 /* Facts of the opened version. Strings live as long as the table. */

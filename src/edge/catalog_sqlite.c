@@ -47,44 +47,82 @@ const char *bl_sqlite_column(sqlite3_stmt *q, int i) {
   return (const char *)sqlite3_column_text(q, i);
 }
 
-/* ---- tables ---- */
-
-static bl_status visit_location(sqlite_catalog *c, sqlite3_stmt *q, const char *ns, const char *name,
-                                bl_catalog_visit visit, void *user, bl_error *err) {
-  const char *location = bl_sqlite_column(q, 0), *type = c->has_type ? bl_sqlite_column(q, 1) : NULL;
-  if (type && sqlite3_stricmp(type, "TABLE") != 0)
-    return bl_fail(err, BL_UNSUPPORTED, "not a table: %s.%s: it is a %s in catalog %s of %s", ns, name,
-                   sqlite3_stricmp(type, "VIEW") == 0 ? "view" : type, c->catalog, c->path);
-  if (!location || !*location)
-    return bl_fail(err, BL_DAMAGED, "catalog %s: %s: %s.%s has no metadata_location", c->catalog, c->path, ns, name);
-  bl_catalog_entry e = {ns, name, location};
-  return visit(user, &e, err);
+bl_status bl_sqlite_keep(const sqlite_catalog *c, const char *sql, sqlite3_stmt **kept, bl_error *err) {
+  if (*kept) return BL_OK;
+  int rc = sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, kept, NULL);
+  return rc == SQLITE_OK ? BL_OK : bl_sqlite_db_fail(c, rc, err);
 }
 
+void bl_sqlite_reset(sqlite3_stmt *kept) {
+  if (!kept) return;
+  sqlite3_reset(kept);
+  sqlite3_clear_bindings(kept);
+}
+
+/* ---- tables ---- */
+
+static bl_status copy_column(const sqlite_catalog *c, sqlite3_stmt *q, int i, char **out, bl_error *err) {
+  const char *s = bl_sqlite_column(q, i);
+  if (!s) return BL_OK;
+  *out = bl_strdup(c->c.ctx, s);
+  return *out ? BL_OK : bl_nomem(err);
+}
+
+bl_status bl_sqlite_entry(sqlite_catalog *c, const char *ns, const char *name, sqlite_entry *out, bl_error *err) {
+  bl_status st;
+  *out = (sqlite_entry){0};
+  BL_GO(bl_sqlite_keep(
+      c,
+      c->has_type ? "SELECT metadata_location, CASE WHEN iceberg_type <> 'TABLE' COLLATE NOCASE THEN iceberg_type END "
+                    "FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3"
+                  : "SELECT metadata_location, NULL FROM iceberg_tables WHERE catalog_name = ?1 AND "
+                    "table_namespace = ?2 AND table_name = ?3",
+      &c->row_of_table, err));
+  BL_GO(bl_sqlite_bind_text(c, c->row_of_table, 1, c->catalog, err));
+  BL_GO(bl_sqlite_bind_text(c, c->row_of_table, 2, ns, err));
+  BL_GO(bl_sqlite_bind_text(c, c->row_of_table, 3, name, err));
+  BL_GO(bl_sqlite_step(c, c->row_of_table, &out->is_there, err));
+  if (!out->is_there) goto done;
+  BL_GO(copy_column(c, c->row_of_table, 0, &out->location, err));
+  st = copy_column(c, c->row_of_table, 1, &out->type, err);
+done:
+  bl_sqlite_reset(c->row_of_table);
+  return st;
+}
+
+void bl_sqlite_entry_dispose(const sqlite_catalog *c, sqlite_entry *e) {
+  bl_free(c->c.ctx, e->location);
+  bl_free(c->c.ctx, e->type);
+}
+
+bl_status bl_sqlite_need_table(const sqlite_catalog *c, const char *ns, const char *name, const sqlite_entry *e,
+                               bl_error *err) {
+  if (!e->is_there)
+    return bl_fail(err, BL_NOT_FOUND, "no such table: %s.%s: not in catalog %s of %s", ns, name, c->catalog, c->path);
+  if (e->type)
+    return bl_fail(err, BL_UNSUPPORTED, "not a table: %s.%s: it is a %s in catalog %s of %s", ns, name,
+                   sqlite3_stricmp(e->type, "VIEW") == 0 ? "view" : e->type, c->catalog, c->path);
+  return BL_OK;
+}
+
+/* What is made of the location may take its time, and use the catalog: nothing is held meanwhile. */
 static bl_status sqlite_load(bl_catalog *base, const bl_table_name *t, bl_catalog_visit visit, void *user,
                              bl_error *err) {
   sqlite_catalog *c = (sqlite_catalog *)base;
-  sqlite3_stmt *q = NULL;
+  sqlite_entry e = {0};
   char *ns = NULL;
-  bool row;
   bl_status st;
   BL_GO(bl_namespace_join(c->c.ctx, t->levels, t->n_levels, &ns, err));
-  BL_GO(bl_sqlite_prepare(
-      c,
-      c->has_type ? "SELECT metadata_location, iceberg_type FROM iceberg_tables WHERE catalog_name = ?1 AND "
-                    "table_namespace = ?2 AND table_name = ?3"
-                  : "SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ?1 AND "
-                    "table_namespace = ?2 AND table_name = ?3",
-      &q, err));
-  BL_GO(bl_sqlite_bind_text(c, q, 1, c->catalog, err));
-  BL_GO(bl_sqlite_bind_text(c, q, 2, ns, err));
-  BL_GO(bl_sqlite_bind_text(c, q, 3, t->name, err));
-  BL_GO(bl_sqlite_step(c, q, &row, err));
-  if (row) st = visit_location(c, q, ns, t->name, visit, user, err);
-  else
-    st = bl_fail(err, BL_NOT_FOUND, "no such table: %s.%s: not in catalog %s of %s", ns, t->name, c->catalog, c->path);
+  pthread_mutex_lock(&c->lock);
+  st = bl_sqlite_entry(c, ns, t->name, &e, err);
+  pthread_mutex_unlock(&c->lock);
+  if (st == BL_OK) st = bl_sqlite_need_table(c, ns, t->name, &e, err);
+  if (st != BL_OK) goto done;
+  if (!e.location || !*e.location)
+    BL_GO(bl_fail(err, BL_DAMAGED, "catalog %s: %s: %s.%s has no metadata_location", c->catalog, c->path, ns, t->name));
+  st = visit(user, &(bl_catalog_entry){ns, t->name, e.location}, err);
 done:
-  sqlite3_finalize(q);
+  bl_sqlite_entry_dispose(c, &e);
   bl_free(c->c.ctx, ns);
   return st;
 }
@@ -234,11 +272,15 @@ static bl_status open_file(sqlite_catalog *c, bool create, bl_error *err) {
   int rc = sqlite3_open_v2(c->path, &c->db, flags, NULL);
   if (rc != SQLITE_OK) return bl_sqlite_db_fail(c, rc, err);
   sqlite3_busy_timeout(c->db, c->busy_ms);
-  bool there;
   /* The folder is synced when a transaction's journal has gone: a power cut may not bring it back. */
   if ((rc = sqlite3_exec(c->db, "PRAGMA synchronous=EXTRA", NULL, NULL, NULL)) != SQLITE_OK)
     return bl_sqlite_db_fail(c, rc, err);
   if (create && (rc = sqlite3_exec(c->db, schema, NULL, NULL, NULL)) != SQLITE_OK) return bl_sqlite_db_fail(c, rc, err);
+  return BL_OK;
+}
+
+static bl_status look_for_tables(const sqlite_catalog *c, bl_error *err) {
+  bool there;
   BL_TRY(table_exists(c, "iceberg_tables", &there, err));
   if (!there) return bl_fail(err, BL_DAMAGED, "not an Iceberg catalog: %s: no table iceberg_tables", c->path);
   return BL_OK;
@@ -315,10 +357,24 @@ done:
   return st;
 }
 
+/* What has to be known of the file, by one look at it: a transaction around them locks and checks it once. */
+static bl_status look_around(sqlite_catalog *c, const bl_catalog_options *o, bl_error *err) {
+  int rc = sqlite3_exec(c->db, "BEGIN", NULL, NULL, NULL);
+  if (rc != SQLITE_OK) return bl_sqlite_db_fail(c, rc, err);
+  bl_status st = look_for_tables(c, err);
+  if (st == BL_OK) st = look_for_type(c, err);
+  if (st == BL_OK) st = choose_name(c, o->name, o->create, err);
+  rc = sqlite3_exec(c->db, "COMMIT", NULL, NULL, NULL);
+  return st == BL_OK && rc != SQLITE_OK ? bl_sqlite_db_fail(c, rc, err) : st;
+}
+
 static void sqlite_free(bl_catalog *base) {
   sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite3_finalize(c->row_of_table);
+  sqlite3_finalize(c->move_table);
+  bl_sqlite_drop_journal(c);
   sqlite3_close(c->db);
-  pthread_mutex_destroy(&c->writing);
+  pthread_mutex_destroy(&c->lock);
   bl_free(c->c.ctx, c->path);
   bl_free(c->c.ctx, c->warehouse);
   bl_free(c->c.ctx, c->catalog);
@@ -330,7 +386,7 @@ static bl_status sqlite_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalo
   *out = NULL;
   sqlite_catalog *c = bl_calloc(ctx, 1, sizeof *c);
   if (!c) return bl_nomem(err);
-  pthread_mutex_init(&c->writing, NULL);
+  pthread_mutex_init(&c->lock, NULL);
   c->c = (bl_catalog){.version = BL_CATALOG_VERSION,
                       .ctx = ctx,
                       .load = sqlite_load,
@@ -342,8 +398,7 @@ static bl_status sqlite_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalo
   BL_GO(uri_path(ctx, o->uri, &c->path, err));
   if (o->warehouse && !(c->warehouse = bl_strdup(ctx, o->warehouse))) BL_GO(bl_nomem(err));
   BL_GO(open_file(c, o->create, err));
-  BL_GO(look_for_type(c, err));
-  BL_GO(choose_name(c, o->name, o->create, err));
+  BL_GO(look_around(c, o, err));
   c->c.name = c->catalog;
   *out = &c->c;
   return BL_OK;

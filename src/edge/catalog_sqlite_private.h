@@ -11,9 +11,11 @@
 typedef struct sqlite_catalog {
   bl_catalog c;
   sqlite3 *db;
-  pthread_mutex_t writing; /* a connection has one transaction at a time */
-  bool has_type;           /* schema V1: the column iceberg_type */
-  int busy_ms;             /* how long locks of others are waited for */
+  pthread_mutex_t lock;                    /* a connection has one transaction at a time, a kept statement one user */
+  bool has_type;                           /* schema V1: the column iceberg_type */
+  int busy_ms;                             /* how long locks of others are waited for */
+  sqlite3_stmt *row_of_table, *move_table; /* kept from their first use on */
+  bool has_committed, journal_is_known, keeps_journal, journal_is_checked; /* catalog_sqlite_write.c, 5. */
   char *path;
   char *catalog;   /* the value of catalog_name */
   char *warehouse; /* NULL: none was given */
@@ -27,8 +29,27 @@ bl_status bl_sqlite_bind_text(const sqlite_catalog *c, sqlite3_stmt *q, int i, c
 /* *row: there is a next row. */
 bl_status bl_sqlite_step(const sqlite_catalog *c, sqlite3_stmt *q, bool *row, bl_error *err) BL_CHECKED;
 const char *bl_sqlite_column(sqlite3_stmt *q, int i);
+/* Prepare *kept where it is not yet. What was bound goes with bl_sqlite_reset. */
+bl_status bl_sqlite_keep(const sqlite_catalog *c, const char *sql, sqlite3_stmt **kept, bl_error *err) BL_CHECKED;
+void bl_sqlite_reset(sqlite3_stmt *kept); /* NULL allowed */
+
+/* What has a table's name. */
+typedef struct sqlite_entry {
+  bool is_there;
+  char *location; /* NULL: there is none */
+  char *type;     /* NULL: a table */
+} sqlite_entry;
+/* By the kept statement: c->lock is the caller's. *out: bl_sqlite_entry_dispose, after a failure too. */
+bl_status bl_sqlite_entry(sqlite_catalog *c, const char *ns, const char *name, sqlite_entry *out,
+                          bl_error *err) BL_CHECKED;
+void bl_sqlite_entry_dispose(const sqlite_catalog *c, sqlite_entry *e);
+/* BL_NOT_FOUND: nothing has the name; BL_UNSUPPORTED: a view has it. */
+bl_status bl_sqlite_need_table(const sqlite_catalog *c, const char *ns, const char *name, const sqlite_entry *e,
+                               bl_error *err) BL_CHECKED;
 
 /* Set the members of the vtable that change the catalog. */
 void bl_sqlite_can_write(bl_catalog *c);
+/* Remove the journal that was kept. */
+void bl_sqlite_drop_journal(sqlite_catalog *c);
 
 #endif

@@ -8,7 +8,13 @@
  *    as it was.
  * 3. A table's pointer moves only from the file that the caller saw (metadata_location is compared in the statement).
  * 4. A namespace is there when a table or a property is in it or below it; one that has neither holds the property
- *    exists=true. */
+ *    exists=true.
+ * 5. A connection's second transaction and those behind it keep their journal: the file stays, with its head cleared,
+ *    which is as good as gone to every other user of the catalog. Making and removing a file for each would cost the
+ *    disk more than all that is in it. It goes when the connection ends; nothing of it is kept in the catalog's file.
+ */
+#include <sys/stat.h>
+
 #include "base/buf.h"
 #include "edge/catalog_sqlite_private.h"
 #include "table/catalog.h"
@@ -32,14 +38,11 @@ static bl_status query(const sqlite_catalog *c, const char *sql, const char *con
   return BL_OK;
 }
 
-/* Rows that a change touched. */
-static bl_status change(const sqlite_catalog *c, const char *sql, const char *const *args, size_t n, int *rows,
-                        bl_error *err) {
+static bl_status change(const sqlite_catalog *c, const char *sql, const char *const *args, size_t n, bl_error *err) {
   sqlite3_stmt *q = NULL;
   bool row;
   bl_status st = query(c, sql, args, n, &q, err);
   if (st == BL_OK) st = bl_sqlite_step(c, q, &row, err);
-  if (st == BL_OK && rows) *rows = sqlite3_changes(c->db);
   sqlite3_finalize(q);
   return st;
 }
@@ -53,14 +56,52 @@ static bl_status any(const sqlite_catalog *c, const char *sql, const char *const
   return st;
 }
 
+/* ---- the journal (5) ---- */
+
+/* Does the pragma answer so? */
+static bool journal_is(const sqlite_catalog *c, const char *pragma, const char *mode) {
+  sqlite3_stmt *q = NULL;
+  bool is = sqlite3_prepare_v2(c->db, pragma, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW &&
+            sqlite3_stricmp(bl_sqlite_column(q, 0), mode) == 0;
+  sqlite3_finalize(q);
+  return is;
+}
+
+/* Whoever may write the catalog must be able to open a journal that lies there: SQLite gives it the file's mode, but
+ * not always its owner and group. *known false: another has removed it. */
+static bool journal_is_for_all(const sqlite_catalog *c, bool *known) {
+  struct stat file, journal;
+  char *path = bl_asprintf(c->c.ctx, "%s-journal", c->path);
+  *known = path && stat(c->path, &file) == 0 && stat(path, &journal) == 0;
+  bl_free(c->c.ctx, path);
+  return *known && file.st_mode == journal.st_mode && file.st_uid == journal.st_uid && file.st_gid == journal.st_gid;
+}
+
+void bl_sqlite_drop_journal(sqlite_catalog *c) {
+  if (c->keeps_journal) (void)journal_is(c, "PRAGMA journal_mode=DELETE", "delete");
+  c->keeps_journal = false;
+}
+
+/* Between transactions. A file that another has set to another mode stays in it. */
+static void keep_journal(sqlite_catalog *c) {
+  if (!c->journal_is_known)
+    c->keeps_journal =
+        journal_is(c, "PRAGMA journal_mode", "delete") && journal_is(c, "PRAGMA journal_mode=PERSIST", "persist");
+  else if (c->keeps_journal && !c->journal_is_checked && !journal_is_for_all(c, &c->journal_is_checked) &&
+           c->journal_is_checked)
+    bl_sqlite_drop_journal(c);
+  c->journal_is_known = true;
+}
+
 /* ---- transactions ---- */
 
 static bl_status begin(sqlite_catalog *c, bl_error *err) {
   if (sqlite3_db_readonly(c->db, "main") == 1)
     return bl_fail(err, BL_IO, "cannot write the catalog: %s: the file is read-only", c->path);
-  pthread_mutex_lock(&c->writing);
+  pthread_mutex_lock(&c->lock);
+  if (c->has_committed) keep_journal(c);
   bl_status st = run(c, "BEGIN IMMEDIATE", err);
-  if (st != BL_OK) pthread_mutex_unlock(&c->writing);
+  if (st != BL_OK) pthread_mutex_unlock(&c->lock);
   return st;
 }
 
@@ -74,7 +115,8 @@ static bl_status end(sqlite_catalog *c, bl_status st, bl_error *err) {
                  sqlite3_errmsg(c->db));
   }
   if (!sqlite3_get_autocommit(c->db)) (void)sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
-  pthread_mutex_unlock(&c->writing);
+  if (st == BL_OK) c->has_committed = true;
+  pthread_mutex_unlock(&c->lock);
   return st;
 }
 
@@ -109,46 +151,27 @@ static bl_status need_namespace(const sqlite_catalog *c, const char *ns, bl_erro
              : bl_fail(err, BL_NOT_FOUND, "no such namespace: %s: not in catalog %s of %s", ns, c->catalog, c->path);
 }
 
-/* What has the name: 't' a table, 'v' a view or another thing, 0 nothing. */
-static bl_status kind_of(const sqlite_catalog *c, const sqlite_name *t, char *kind, bl_error *err) {
-  const char *args[] = {t->ns, t->name};
-  bool yes;
-  *kind = 0;
-  BL_TRY(any(c, "SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3",
-             args, 2, &yes, err));
-  if (!yes) return BL_OK;
-  *kind = 't';
-  if (!c->has_type) return BL_OK;
-  BL_TRY(any(c,
-             "SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3 AND "
-             "(iceberg_type IS NULL OR iceberg_type = 'TABLE' COLLATE NOCASE)",
-             args, 2, &yes, err));
-  if (!yes) *kind = 'v';
-  return BL_OK;
+static bl_status need_table(sqlite_catalog *c, const sqlite_name *t, bl_error *err) {
+  sqlite_entry e;
+  bl_status st = bl_sqlite_entry(c, t->ns, t->name, &e, err);
+  if (st == BL_OK) st = bl_sqlite_need_table(c, t->ns, t->name, &e, err);
+  bl_sqlite_entry_dispose(c, &e);
+  return st;
 }
 
-static bl_status need_table(const sqlite_catalog *c, const sqlite_name *t, bl_error *err) {
-  char kind;
-  BL_TRY(kind_of(c, t, &kind, err));
-  if (kind == 't') return BL_OK;
-  if (kind == 'v')
-    return bl_fail(err, BL_UNSUPPORTED, "not a table: %s.%s: it is a view in catalog %s of %s", t->ns, t->name,
-                   c->catalog, c->path);
-  return bl_fail(err, BL_NOT_FOUND, "no such table: %s.%s: not in catalog %s of %s", t->ns, t->name, c->catalog,
-                 c->path);
-}
-
-static bl_status need_free_name(const sqlite_catalog *c, const sqlite_name *t, bl_error *err) {
-  char kind;
-  BL_TRY(kind_of(c, t, &kind, err));
-  if (!kind) return BL_OK;
-  return bl_fail(err, BL_CONFLICT, "the name is taken: %s.%s: there is a %s in catalog %s of %s", t->ns, t->name,
-                 kind == 't' ? "table" : "view", c->catalog, c->path);
+static bl_status need_free_name(sqlite_catalog *c, const sqlite_name *t, bl_error *err) {
+  sqlite_entry e;
+  bl_status st = bl_sqlite_entry(c, t->ns, t->name, &e, err);
+  if (st == BL_OK && e.is_there)
+    st = bl_fail(err, BL_CONFLICT, "the name is taken: %s.%s: there is a %s in catalog %s of %s", t->ns, t->name,
+                 e.type ? "view" : "table", c->catalog, c->path);
+  bl_sqlite_entry_dispose(c, &e);
+  return st;
 }
 
 /* ---- tables ---- */
 
-static bl_status insert_table(const sqlite_catalog *c, const sqlite_name *t, const char *location, bl_error *err) {
+static bl_status insert_table(sqlite_catalog *c, const sqlite_name *t, const char *location, bl_error *err) {
   const char *args[] = {t->ns, t->name, location};
   BL_TRY(need_namespace(c, t->ns, err));
   BL_TRY(need_free_name(c, t, err));
@@ -158,19 +181,32 @@ static bl_status insert_table(const sqlite_catalog *c, const sqlite_name *t, con
                               "NULL, 'TABLE')"
                             : "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, "
                               "metadata_location, previous_metadata_location) VALUES (?1, ?2, ?3, ?4, NULL)",
-                args, 3, NULL, err);
+                args, 3, err);
 }
 
 /* 3. */
-static bl_status update_table(const sqlite_catalog *c, const sqlite_name *t, const char *base, const char *location,
+static bl_status swap_location(sqlite_catalog *c, const sqlite_name *t, const char *base, const char *location,
+                               int *rows, bl_error *err) {
+  const char *args[] = {c->catalog, t->ns, t->name, base, location};
+  bool row;
+  BL_TRY(bl_sqlite_keep(c,
+                        "UPDATE iceberg_tables SET metadata_location = ?5, previous_metadata_location = ?4 WHERE "
+                        "catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3 AND metadata_location = ?4",
+                        &c->move_table, err));
+  bl_status st = BL_OK;
+  for (int i = 0; i < (int)BL_LEN(args) && st == BL_OK; i++)
+    st = bl_sqlite_bind_text(c, c->move_table, i + 1, args[i], err);
+  if (st == BL_OK) st = bl_sqlite_step(c, c->move_table, &row, err);
+  if (st == BL_OK) *rows = sqlite3_changes(c->db);
+  bl_sqlite_reset(c->move_table);
+  return st;
+}
+
+static bl_status update_table(sqlite_catalog *c, const sqlite_name *t, const char *base, const char *location,
                               bl_error *err) {
-  const char *args[] = {t->ns, t->name, base, location};
   int rows;
   BL_TRY(need_table(c, t, err));
-  BL_TRY(change(c,
-                "UPDATE iceberg_tables SET metadata_location = ?5, previous_metadata_location = ?4 WHERE catalog_name "
-                "= ?1 AND table_namespace = ?2 AND table_name = ?3 AND metadata_location = ?4",
-                args, 4, &rows, err));
+  BL_TRY(swap_location(c, t, base, location, &rows, err));
   if (rows == 1) return BL_OK;
   return bl_fail(err, BL_CONFLICT, "another has committed to %s.%s: it is no longer at %s", t->ns, t->name, base);
 }
@@ -209,11 +245,11 @@ static bl_status sqlite_commit(bl_catalog *base_catalog, const bl_table_name *na
   return st;
 }
 
-static bl_status delete_table(const sqlite_catalog *c, const sqlite_name *t, bl_error *err) {
+static bl_status delete_table(sqlite_catalog *c, const sqlite_name *t, bl_error *err) {
   const char *args[] = {t->ns, t->name};
   BL_TRY(need_table(c, t, err));
   return change(c, "DELETE FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3",
-                args, 2, NULL, err);
+                args, 2, err);
 }
 
 static bl_status sqlite_drop(bl_catalog *base, const bl_table_name *name, bl_error *err) {
@@ -226,7 +262,7 @@ static bl_status sqlite_drop(bl_catalog *base, const bl_table_name *name, bl_err
   return st;
 }
 
-static bl_status rename_table(const sqlite_catalog *c, const sqlite_name *from, const sqlite_name *to, bl_error *err) {
+static bl_status rename_table(sqlite_catalog *c, const sqlite_name *from, const sqlite_name *to, bl_error *err) {
   const char *args[] = {from->ns, from->name, to->ns, to->name};
   BL_TRY(need_table(c, from, err));
   BL_TRY(need_namespace(c, to->ns, err));
@@ -234,7 +270,7 @@ static bl_status rename_table(const sqlite_catalog *c, const sqlite_name *from, 
   return change(c,
                 "UPDATE iceberg_tables SET table_namespace = ?4, table_name = ?5 WHERE catalog_name = ?1 AND "
                 "table_namespace = ?2 AND table_name = ?3",
-                args, 4, NULL, err);
+                args, 4, err);
 }
 
 static bl_status sqlite_rename(bl_catalog *base, const bl_table_name *from, const bl_table_name *to, bl_error *err) {
@@ -257,12 +293,12 @@ static bl_status put_property(const sqlite_catalog *c, const char *ns, const cha
   BL_TRY(change(c,
                 "DELETE FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND namespace = ?2 AND "
                 "property_key = ?3",
-                args, 2, NULL, err));
+                args, 2, err));
   if (!value) return BL_OK;
   return change(c,
                 "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) "
                 "VALUES (?1, ?2, ?3, ?4)",
-                args, 3, NULL, err);
+                args, 3, err);
 }
 
 static bl_status insert_namespace(const sqlite_catalog *c, const char *ns, const bl_catalog_pair *p, size_t n,
@@ -294,8 +330,7 @@ static bl_status delete_namespace(const sqlite_catalog *c, const char *ns, const
                    "namespace"),
                &ns, 1, &yes, err));
   if (yes) return bl_fail(err, BL_CONFLICT, "the namespace is not empty: %s", ns);
-  return change(c, "DELETE FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND namespace = ?2", &ns, 1, NULL,
-                err);
+  return change(c, "DELETE FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND namespace = ?2", &ns, 1, err);
 }
 
 typedef bl_status namespace_change(const sqlite_catalog *c, const char *ns, const bl_catalog_pair *p, size_t n,

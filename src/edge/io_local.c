@@ -201,6 +201,8 @@ typedef struct local_output {
   const char *target;
   char *folder;    /* target's */
   char *temporary; /* in folder; NULL once it is gone */
+  dev_t device;    /* which file it is, before it is published */
+  ino_t number;
   uint8_t buffer[WRITE_BUFFER];
   char text[]; /* path's bytes */
 } local_output;
@@ -282,23 +284,22 @@ static bl_status sync_folder(local_output *o, bl_error *err) {
   return system_error(err, o->flags & BL_OUT_EXCLUSIVE ? BL_UNKNOWN : BL_IO, "cannot sync the folder", o->folder, code);
 }
 
-/* Over a network a link may be made and reported as failed: its file tells (link(2)). */
-static bool is_linked(const local_output *o) {
-  struct stat mine, named;
-  return stat(o->temporary, &mine) == 0 && stat(o->target, &named) == 0 && mine.st_ino == named.st_ino &&
-         mine.st_dev == named.st_dev;
+/* Over a network a name may be given and reported as failed: the file of that name tells (link(2)). */
+static bool is_published(const local_output *o) {
+  struct stat named;
+  return stat(o->target, &named) == 0 && named.st_ino == o->number && named.st_dev == o->device;
 }
 
+/* By one call where the file system can, else by a link (NFS), which leaves the temporary name. */
 static bl_status publish_exclusive(local_output *o, bl_error *err) {
-  if (link(o->temporary, o->target) == 0) return BL_OK;
-  int code = errno;
-  if (is_linked(o)) return BL_OK;
-  if (code != EEXIST && renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->target, RENAME_NOREPLACE) == 0) {
-    forget_temporary(o); /* a file system without hard links */
+  if (renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->target, RENAME_NOREPLACE) == 0) {
+    forget_temporary(o);
     return BL_OK;
   }
-  if (code == EEXIST || errno == EEXIST)
-    return bl_fail(err, BL_CONFLICT, "cannot create: %s: it exists already", o->path);
+  if (errno != EEXIST && link(o->temporary, o->target) == 0) return BL_OK;
+  int code = errno;
+  if (is_published(o)) return BL_OK;
+  if (code == EEXIST) return bl_fail(err, BL_CONFLICT, "cannot create: %s: it exists already", o->path);
   return io_error(err, "cannot link the finished file", o->path, code);
 }
 
@@ -311,12 +312,20 @@ static bl_status publish(local_output *o, bl_error *err) {
   return BL_OK;
 }
 
+static bl_status note_identity(local_output *o, bl_error *err) {
+  struct stat info;
+  if (fstat(o->fd, &info) != 0) return io_error(err, "cannot look at", o->path, errno);
+  o->device = info.st_dev, o->number = info.st_ino;
+  return BL_OK;
+}
+
 static bl_status output_finish(bl_output *base, bl_error *err) {
   local_output *o = (local_output *)base;
   bl_status st;
   BL_GO(flush_buffer(o, err));
   if (!(o->flags & (BL_OUT_UNSYNCED | BL_OUT_LATER)) && fsync(o->fd) != 0)
     BL_GO(io_error(err, "cannot sync", o->path, errno));
+  BL_GO(note_identity(o, err));
   int closed = close(o->fd);
   o->fd = -1;
   if (closed != 0) BL_GO(io_error(err, "cannot close", o->path, errno));
@@ -344,6 +353,12 @@ static bl_status make_folders(char *path, bl_error *err) {
   return BL_OK;
 }
 
+static bool create_temporary(local_output *o) {
+  o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  return o->fd >= 0;
+}
+
+/* Its folders are there but for a table's first files, or a partition's. */
 static bl_status open_temporary(local_output *o, bl_error *err) {
   const char *slash = strrchr(o->target, '/');
   const char *name = slash ? slash + 1 : o->target;
@@ -358,11 +373,15 @@ static bl_status open_temporary(local_output *o, bl_error *err) {
     forget_temporary(o);
     return bl_nomem(err);
   }
-  o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (o->fd >= 0) return BL_OK;
+  if (create_temporary(o)) return BL_OK;
   int code = errno;
+  bl_status st = code == ENOENT ? make_folders(o->text + (o->target - o->path), err) : BL_OK;
+  if (st == BL_OK && code == ENOENT) {
+    if (create_temporary(o)) return BL_OK;
+    code = errno;
+  }
   forget_temporary(o); /* not ours to unlink */
-  return io_error(err, "cannot create", o->path, code);
+  return st != BL_OK ? st : io_error(err, "cannot create", o->path, code);
 }
 
 /* A device, pipe or socket is written as it is: a rename would replace it. */
@@ -391,8 +410,7 @@ static bl_status open_local(bl_io *base, const char *path, unsigned flags, bool 
   o->path = o->text;
   o->target = o->text + (p - path);
   bool special = special_too && is_special(o->target);
-  bl_status st = special ? open_special(o, err) : make_folders(o->text + (p - path), err);
-  if (st == BL_OK && !special) st = open_temporary(o, err);
+  bl_status st = special ? open_special(o, err) : open_temporary(o, err);
   if (st != BL_OK) {
     output_end(o);
     return st;

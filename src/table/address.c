@@ -8,7 +8,7 @@ typedef struct opening {
   bl_ctx *ctx;
   const char *address;
   const bl_table_options *o;
-  const bl_drivers *drivers;
+  bl_table_common *common;
   bl_io *io; /* with the maps that were asked for */
   bl_table *table;
   char *location;    /* the metadata file that a catalog named last */
@@ -22,7 +22,7 @@ enum { MOST_TRIES = 100 };
 /* ---- by path ---- */
 
 static bl_status load(opening *w, const bl_table_source *src, bl_error *err) {
-  return bl_table_load(w->ctx, w->drivers, src, w->o, &w->table, err);
+  return bl_table_load(w->ctx, w->common, src, w->o, &w->table, err);
 }
 
 static bl_str last_part(bl_str path) {
@@ -129,7 +129,8 @@ static bl_status visit_table(void *user, const bl_catalog_entry *e, bl_error *er
   return open_metadata_file(w, e->metadata_location, BL_FORM_CATALOG, err);
 }
 
-static bl_status open_named(opening *w, bl_catalog *catalog, const bl_table_name *name, bl_error *err) {
+static bl_status open_named(opening *w, const bl_table_name *name, const char *text, bl_error *err) {
+  bl_catalog *catalog = w->common->catalog;
   bl_error why;
   bl_status st;
   bool again = true;
@@ -141,22 +142,10 @@ static bl_status open_named(opening *w, bl_catalog *catalog, const bl_table_name
   }
   bl_free(w->ctx, w->location);
   w->location = NULL;
-  return st == BL_OK ? BL_OK : bl_fail_at(err, st, why.position, "%s", why.message);
-}
-
-static bl_status open_through(opening *w, const bl_catalog_driver *driver, const bl_catalog_options *c,
-                              const bl_table_name *name, bl_error *err) {
-  bl_catalog *catalog = NULL;
-  BL_TRY(driver->open(w->ctx, c, &catalog, err));
-  bl_status st = open_named(w, catalog, name, err);
-  if (st == BL_OK) {
-    w->table->catalog = catalog;
-    catalog = NULL;
-    w->table->catalog_table = bl_strdup(w->ctx, w->address);
-    if (!w->table->catalog_table) st = bl_nomem(err);
-  }
-  if (catalog) catalog->free(catalog);
-  return st;
+  if (st != BL_OK) return bl_fail_at(err, st, why.position, "%s", why.message);
+  w->table->catalog = catalog;
+  w->table->catalog_table = bl_strdup(w->ctx, text);
+  return w->table->catalog_table ? BL_OK : bl_nomem(err);
 }
 
 static bl_status open_in_catalog(opening *w, bl_arena *a, const bl_catalog_options *c, bl_error *err) {
@@ -164,8 +153,8 @@ static bl_status open_in_catalog(opening *w, bl_arena *a, const bl_catalog_optio
   BL_TRY(bl_table_name_parse(a, w->address, &name, err));
   bool folders = c->type ? strcmp(c->type, "hadoop") == 0 : !c->uri;
   if (folders && c->warehouse) return open_in_warehouse(w, c->warehouse, &name, err);
-  const bl_catalog_driver *driver = bl_catalog_driver_for(w->drivers, c);
-  return driver ? open_through(w, driver, c, &name, err) : bl_catalog_refuse(c, err);
+  BL_TRY(bl_catalog_connect(w->ctx, w->common->drivers, c, &w->common->catalog, err));
+  return open_named(w, &name, w->address, err);
 }
 
 static bl_status open_name(opening *w, bl_error *err) {
@@ -189,50 +178,36 @@ done:
 static bl_status open_table(opening *w, bl_error *err) {
   bool path = strchr(w->address, '/') != NULL;
   if (!*w->address) return bl_fail(err, BL_USAGE, "no table is named: TABLE is empty");
-  BL_TRY(bl_io_with_maps(w->ctx, w->drivers->io, w->o, &w->io, err));
+  BL_TRY(bl_io_with_maps(w->ctx, w->common->drivers->io, w->o, &w->io, err));
   if (!path) BL_TRY(w->io->exists(w->io, w->address, &path, err));
   return path ? open_path(w, err) : open_name(w, err);
 }
 
 bl_status bl_table_open(bl_ctx *ctx, const char *table, const bl_table_options *o, bl_table **out, bl_error *err) {
   static const bl_table_options defaults = {0};
-  bl_drivers own = {0};
   opening w = {.ctx = ctx, .address = table, .o = o ? o : &defaults};
-  bl_status st = BL_OK;
+  bl_status st;
   *out = NULL;
-  w.drivers = w.o->drivers;
-  if (!w.drivers) {
-    BL_GO(bl_drivers_default(ctx, &own, err));
-    w.drivers = &own;
-  }
+  BL_GO(bl_table_common_new(ctx, w.o->drivers, &w.common, err));
   BL_GO(open_table(&w, err));
-  if (w.drivers == &own) { /* the table keeps them */
-    w.table->own_drivers = own;
-    w.table->drivers = &w.table->own_drivers;
-    own = (bl_drivers){0};
-  }
   *out = w.table;
   w.table = NULL;
 done:
   if (w.io) w.io->free(w.io);
   bl_table_free(w.table);
-  bl_drivers_dispose(&own);
+  bl_table_common_unref(w.common);
   return st;
 }
 
 /* ---- again ---- */
 
-static bl_status refresh_in_catalog(opening *w, const bl_table *t, bl_error *err) {
+static bl_status open_again(opening *w, const bl_table *t, bl_error *err) {
   bl_arena *a = NULL;
   bl_table_name name;
+  if (!t->catalog) return open_folder(w, t->folder, err);
   BL_TRY(bl_arena_new(w->ctx, &a, err));
   bl_status st = bl_table_name_parse(a, t->catalog_table, &name, err);
-  if (st == BL_OK) st = open_named(w, t->catalog, &name, err);
-  if (st == BL_OK) {
-    w->table->catalog = t->catalog;
-    w->table->catalog_table = bl_strdup(w->ctx, t->catalog_table);
-    if (!w->table->catalog_table) st = bl_nomem(err);
-  }
+  if (st == BL_OK) st = open_named(w, &name, t->catalog_table, err);
   bl_arena_free(a);
   return st;
 }
@@ -253,17 +228,15 @@ bool bl_table_is_current(const bl_table *t) {
   return st == BL_OK;
 }
 
-bl_status bl_table_refresh(const bl_table *t, bl_table **out, bl_error *err) {
+bl_status bl_table_reopen(const bl_table *t, bl_table **out, bl_error *err) {
   const bl_table_options o = {.path_maps = (const char *const *)t->path_maps, .n_path_maps = t->n_path_maps};
-  opening w = {.ctx = t->ctx, .address = t->name, .o = &o, .drivers = t->drivers};
+  opening w = {.ctx = t->ctx, .address = t->name, .o = &o, .common = t->common};
   bl_status st;
   *out = NULL;
   if (t->read_only)
     return bl_fail(err, BL_USAGE, "%s is one version of a table: name the table itself to work on the newest", t->name);
-  BL_GO(bl_io_with_maps(w.ctx, w.drivers->io, w.o, &w.io, err));
-  st = t->catalog ? refresh_in_catalog(&w, t, err) : open_folder(&w, t->folder, err);
-  if (w.table) w.table->shares_catalog = true;
-  if (st != BL_OK) goto done;
+  BL_GO(bl_io_with_maps(w.ctx, w.common->drivers->io, w.o, &w.io, err));
+  BL_GO(open_again(&w, t, err));
   *out = w.table;
   w.table = NULL;
 done:

@@ -31,6 +31,8 @@ static bl_status parse_maps(bl_ctx *ctx, const bl_table_options *o, size_t spare
  * location may lie anywhere, even above the folder. */
 static bl_status load_metadata(bl_table *t, const bl_path_map *maps, size_t n, bl_error *err) {
   bl_io *io = NULL;
+  if (t->form == BL_FORM_CATALOG) t->metadata = bl_table_common_take(t->common, t->metadata_path);
+  if (t->metadata) return BL_OK;
   BL_TRY(bl_io_pathmap_new(t->ctx, t->drivers->io, false, maps, n, &io, err));
   bl_status st = read_metadata(t->ctx, io, t->metadata_path, &t->metadata, err);
   io->free(io);
@@ -64,7 +66,7 @@ static bl_status copy_text(bl_ctx *ctx, const char *s, char **out, bl_error *err
   return *out ? BL_OK : bl_nomem(err);
 }
 
-bl_status bl_table_load(bl_ctx *ctx, const bl_drivers *drivers, const bl_table_source *src, const bl_table_options *o,
+bl_status bl_table_load(bl_ctx *ctx, bl_table_common *common, const bl_table_source *src, const bl_table_options *o,
                         bl_table **out, bl_error *err) {
   bl_path_map *maps = NULL;
   size_t n;
@@ -72,7 +74,7 @@ bl_status bl_table_load(bl_ctx *ctx, const bl_drivers *drivers, const bl_table_s
   *out = NULL;
   bl_table *t = bl_calloc(ctx, 1, sizeof *t);
   if (!t) return bl_nomem(err);
-  t->ctx = ctx, t->drivers = drivers;
+  t->ctx = ctx, t->common = bl_table_common_ref(common), t->drivers = common->drivers;
   t->form = src->form, t->read_only = src->read_only, t->version = src->version;
   BL_GO(copy_text(ctx, src->name, &t->name, err));
   BL_GO(copy_text(ctx, src->metadata_path, &t->metadata_path, err));
@@ -98,11 +100,8 @@ bl_status bl_table_from_metadata(bl_ctx *ctx, const void *json, size_t len, cons
   bl_table *t = bl_calloc(ctx, 1, sizeof *t);
   if (!t) return bl_nomem(err);
   t->ctx = ctx, t->form = BL_FORM_HADOOP, t->read_only = true, t->version = -1;
-  t->drivers = o ? o->drivers : NULL;
-  if (!t->drivers) {
-    BL_GO(bl_drivers_default(ctx, &t->own_drivers, err));
-    t->drivers = &t->own_drivers;
-  }
+  BL_GO(bl_table_common_new(ctx, o ? o->drivers : NULL, &t->common, err));
+  t->drivers = t->common->drivers;
   BL_GO(copy_text(ctx, "task", &t->name, err));
   BL_GO(copy_text(ctx, "task", &t->metadata_path, err));
   BL_GO(parse_maps(ctx, o, 1, &maps, &n, err));
@@ -120,9 +119,8 @@ void bl_table_free(bl_table *t) {
   if (!t) return;
   bl_ctx *ctx = t->ctx;
   if (t->mapped) t->mapped->free(t->mapped);
-  if (t->catalog && !t->shares_catalog) t->catalog->free(t->catalog);
+  bl_table_common_unref(t->common);
   bl_metadata_free(t->metadata);
-  bl_drivers_dispose(&t->own_drivers);
   bl_free(ctx, t->name);
   bl_free(ctx, t->metadata_path);
   bl_free(ctx, t->root);

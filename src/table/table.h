@@ -8,6 +8,7 @@
 #include "bergline/table.h"
 #include "format/metadata_json.h"
 #include "model/manifest.h"
+#include "table/common.h"
 
 typedef enum bl_table_form {
   BL_FORM_HADOOP, /* a folder with vN.metadata.json: written by path */
@@ -20,25 +21,23 @@ struct bl_table {
   bl_io *io; /* takes paths as the metadata has them */
   bl_metadata *metadata;
   bl_table_form form;
-  bool read_only;      /* opened by a metadata file */
-  char *name;          /* TABLE as given: for messages */
-  char *metadata_path; /* as the io below takes it (not mapped again) */
-  char *root;          /* folder that `location` is mapped to, as the io below takes it; NULL: not mapped */
-  int64_t version;     /* N of vN or NNNNN; -1 where the name has none */
-  const bl_drivers *drivers;
-  bl_catalog *catalog; /* BL_FORM_CATALOG; owned unless it is another handle's */
-  bool shares_catalog; /* catalog and drivers belong to the handle that this one was refreshed from */
+  bool read_only;            /* opened by a metadata file */
+  char *name;                /* TABLE as given: for messages */
+  char *metadata_path;       /* as the io below takes it (not mapped again) */
+  char *root;                /* folder that `location` is mapped to, as the io below takes it; NULL: not mapped */
+  int64_t version;           /* N of vN or NNNNN; -1 where the name has none */
+  const bl_drivers *drivers; /* common's, as the catalog is */
+  bl_catalog *catalog;       /* BL_FORM_CATALOG */
+  bl_table_common *common;
   char *catalog_table; /* "ns.name" */
   char *folder;        /* the table's folder as the io below takes it; NULL: not known */
   char **path_maps;    /* "FROM=TO", as it was opened with */
   size_t n_path_maps;
-  /* private to table.c and address.c */
-  bl_drivers own_drivers;
-  bl_io *mapped; /* == io where there are maps */
+  bl_io *mapped; /* == io where there are maps; private to table.c */
 };
 
-/* A table from what address.c found out; takes nothing over on failure. metadata_path is read through `io` with no
- * map but the options'. folder NULL: the recorded location is not mapped. */
+/* A table from what address.c found out; takes a part of common, nothing on failure. metadata_path is read through `io`
+ * with no map but the options'. folder NULL: the recorded location is not mapped. */
 typedef struct bl_table_source {
   const char *name;
   const char *metadata_path;
@@ -47,12 +46,8 @@ typedef struct bl_table_source {
   int64_t version;
   bool read_only;
 } bl_table_source;
-bl_status bl_table_load(bl_ctx *ctx, const bl_drivers *drivers, const bl_table_source *src,
+bl_status bl_table_load(bl_ctx *ctx, bl_table_common *common, const bl_table_source *src,
                         const bl_table_options *o /* path_maps */, bl_table **out, bl_error *err) BL_CHECKED;
-
-/* The same table at its newest version, by the same catalog and drivers: t must outlive it. BL_NOT_FOUND: it was
- * dropped meanwhile; BL_USAGE: t is one version (opened by metadata file). */
-bl_status bl_table_refresh(const bl_table *t, bl_table **out, bl_error *err) BL_CHECKED;
 
 /* Does the catalog still name t's metadata file, whose name nobody uses again? false where that is not known: tables in
  * folders, errors. */

@@ -81,7 +81,7 @@ bl_status bl_attempt_new(bl_committing *c, bl_attempt **out, bl_error *err) {
   at->c = c;
   BL_GO(bl_arena_new(c->ctx, &at->arena, err));
   if (bl_table_is_current(c->t)) at->base = c->t;
-  else BL_GO(bl_table_refresh(c->t, &at->base, err));
+  else BL_GO(bl_table_reopen(c->t, &at->base, err));
   BL_GO(bl_check_same_table(c->t, at->base, err));
   BL_GO(find_branch(at, err));
   BL_GO(bl_counts_new(at, err));

@@ -103,7 +103,7 @@ static bool is_same_table(const bl_table *a, const bl_table *b) {
 static bool move_on(bl_table *t, bl_table **now) {
   bl_table *newest = NULL;
   bl_error ignored = BL_ERROR_INIT;
-  if (bl_table_refresh(t, &newest, &ignored) != BL_OK) return false;
+  if (bl_table_reopen(t, &newest, &ignored) != BL_OK) return false;
   if (!is_same_table(t, newest)) {
     bl_table_free(newest);
     return false;

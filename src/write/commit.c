@@ -376,7 +376,7 @@ static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool 
   bl_unsynced written = {.ctx = t->ctx};
   bl_status st;
   BL_GO(bl_arena_new(t->ctx, &a, err));
-  BL_GO(bl_table_refresh(t, &base, err));
+  BL_GO(bl_table_reopen(t, &base, err));
   BL_GO(bl_check_same_table(t, base, err));
   BL_GO(bl_edit_begin(a, base->metadata, &e, err));
   e.table = base;

@@ -202,7 +202,7 @@ static bl_status create_in_folder(bl_arena *a, const bl_drivers *d, const char *
   BL_GO(bl_io_with_maps(ctx, d->io, to, &io, err));
   BL_GO(bl_absolute_path(a, folder, &location, err));
   BL_GO(bl_new_document(a, o, location.p, &doc, err));
-  BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, err));
+  BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, NULL, err));
   if (!o->dry_run) st = bl_folder_publish(ctx, io, location.p, 1, bytes.p, bytes.n, gzip, err);
 done:
   bl_buf_free(&bytes);
@@ -249,7 +249,7 @@ static bl_status write_and_commit(const new_table *n, bl_io *io, bl_str location
   char *path = NULL;
   bl_status st;
   bl_buf_init(&bytes, ctx, BL_BUF_MAX);
-  BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, err));
+  BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, NULL, err));
   if (n->o->dry_run) goto done;
   bl_str folder = bl_arena_printf(n->a, "%s/metadata", location.p);
   if (!folder.p) BL_GO(bl_nomem(err));

@@ -58,29 +58,32 @@ static bool wants_gzip(const bl_json *doc) {
   return codec && codec->kind == BL_J_STRING && bl_str_is_nocase(codec->text, "gzip");
 }
 
-static bl_status read_back(bl_ctx *ctx, const bl_buf *text, bl_error *err) {
-  bl_metadata *md = NULL;
-  bl_status st = bl_metadata_parse(ctx, text->p, text->n, &md, err);
-  bl_metadata_free(md);
+static bl_status read_back(bl_ctx *ctx, const bl_buf *text, bl_metadata **md, bl_error *err) {
+  bl_status st = bl_metadata_parse(ctx, text->p, text->n, md, err);
   if (st != BL_OK) bl_fail_in(err, st, "the new metadata would be wrong");
   return st;
 }
 
-bl_status bl_metadata_bytes(bl_ctx *ctx, const bl_json *doc, bl_buf *out, bool *gzip, bl_error *err) {
+bl_status bl_metadata_bytes(bl_ctx *ctx, const bl_json *doc, bl_buf *out, bool *gzip, bl_metadata **read,
+                            bl_error *err) {
   bl_buf text;
+  bl_metadata *md = NULL;
   bl_status st;
   bl_buf_init(&text, ctx, BL_BUF_MAX);
   *gzip = wants_gzip(doc);
   bl_json_print(&text, doc, false);
   BL_GO(bl_buf_ok(&text, err));
-  BL_GO(read_back(ctx, &text, err));
+  BL_GO(read_back(ctx, &text, &md, err));
   if (*gzip) st = bl_gzip(ctx, text.p, text.n, out, err);
   else {
-    bl_buf_add(out, text.p, text.n);
-    st = bl_buf_ok(out, err);
+    bl_buf old = *out;
+    *out = text;
+    text = old;
   }
 done:
   bl_buf_free(&text);
+  if (read) *read = st == BL_OK ? md : NULL;
+  if (st != BL_OK || !read) bl_metadata_free(md);
   return st;
 }
 
@@ -133,7 +136,7 @@ static bl_status is_in_place(const bl_table *base, const char *path, bool *yes, 
   bl_table *now = NULL;
   const char *slash = strrchr(path, '/');
   bl_str file = bl_str_of(slash ? slash : path);
-  BL_TRY(bl_table_refresh(base, &now, err));
+  BL_TRY(bl_table_reopen(base, &now, err));
   *yes = ends_with(bl_str_of(now->metadata_path), file);
   for (size_t i = 0; i < now->metadata->n_metadata_log; i++)
     *yes = *yes || ends_with(now->metadata->metadata_log[i].file, file);
@@ -165,8 +168,9 @@ static bl_status settle(const bl_table *base, const char *path, bl_status st, bl
   return st;
 }
 
+/* *read, what the bytes say, is taken where the table has them now. */
 static bl_status move_in_catalog(const bl_table *base, const bl_json *doc, const void *p, size_t n, bool gzip,
-                                 bl_unsynced *before, bl_error *err) {
+                                 bl_unsynced *before, bl_metadata **read, bl_error *err) {
   bl_arena *a = NULL;
   char *path = NULL;
   bl_status st;
@@ -180,7 +184,9 @@ static bl_status move_in_catalog(const bl_table *base, const bl_json *doc, const
     goto done;
   }
   st = swap(base, path, err);
-  if (st != BL_OK) st = settle(base, path, st, err);
+  if (st != BL_OK) BL_GO(settle(base, path, st, err));
+  bl_table_common_keep(base->common, path, *read);
+  *read = NULL;
 done:
   bl_free(base->ctx, path);
   bl_arena_free(a);
@@ -201,14 +207,16 @@ static bl_status move_in_folder(const bl_table *base, const void *p, size_t n, b
 
 bl_status bl_pointer_move(const bl_table *base, const bl_json *doc, bl_unsynced *before, bl_error *err) {
   bl_buf bytes;
+  bl_metadata *read;
   bool gzip;
   BL_TRY(bl_pointer_check(base, err));
   bl_buf_init(&bytes, base->ctx, BL_BUF_MAX);
-  bl_status st = bl_metadata_bytes(base->ctx, doc, &bytes, &gzip, err);
+  bl_status st = bl_metadata_bytes(base->ctx, doc, &bytes, &gzip, &read, err);
   if (st == BL_OK && base->form != BL_FORM_CATALOG) st = bl_unsynced_sync(before, base->io, err);
   if (st == BL_OK)
-    st = base->form == BL_FORM_CATALOG ? move_in_catalog(base, doc, bytes.p, bytes.n, gzip, before, err)
+    st = base->form == BL_FORM_CATALOG ? move_in_catalog(base, doc, bytes.p, bytes.n, gzip, before, &read, err)
                                        : move_in_folder(base, bytes.p, bytes.n, gzip, err);
+  bl_metadata_free(read);
   bl_buf_free(&bytes);
   return st;
 }

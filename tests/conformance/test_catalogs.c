@@ -311,17 +311,20 @@ static int race(const kind *k, const char *dir, int me) {
   snprintf(s.uri, sizeof s.uri, "sqlite:///%s/c.db", dir);
   if (bl_drivers_default(s.ctx, &s.drivers, &s.err) != BL_OK) return 2;
   s.o = (bl_table_options){.uri = k->sqlite ? s.uri : NULL, .warehouse = warehouse, .drivers = &s.drivers};
+  bl_table *first = me % 2 ? open_table(&s, "db.t") : NULL; /* one connection for all, or one for each */
   for (int i = 0; i < EACH; i++) {
-    bl_table *t;
+    bl_table *t = NULL;
     bl_write_result r = {0};
     bl_error err = BL_ERROR_INIT;
     snprintf(name, sizeof name, "f%d-%d", me, i);
-    if (bl_table_open(s.ctx, "db.t", &s.o, &t, &err) != BL_OK || append(&s, t, name, 3, &r, &err) != BL_OK) {
+    bl_status st = first ? bl_table_reopen(first, &t, &err) : bl_table_open(s.ctx, "db.t", &s.o, &t, &err);
+    if (st != BL_OK || append(&s, t, name, 3, &r, &err) != BL_OK) {
       fprintf(stderr, "racer %d: %s\n", me, err.message);
       return 1;
     }
     bl_table_free(t);
   }
+  bl_table_free(first);
   bl_drivers_dispose(&s.drivers);
   bl_ctx_free(s.ctx);
   return 0;
@@ -401,12 +404,47 @@ static void handles_know_whether_they_are_current(suite *s) {
   assert_int_equal(bl_table_is_current(old), known);
   append_ok(s, "db.t", "one");
   assert_false(bl_table_is_current(old));
-  test_ok(bl_table_refresh(old, &newer, &s->err), &s->err);
+  test_ok(bl_table_reopen(old, &newer, &s->err), &s->err);
   assert_int_equal(bl_table_is_current(newer), known);
   test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", !known, &s->err), &s->err);
   assert_false(bl_table_is_current(newer));
   bl_table_free(newer);
   bl_table_free(old);
+}
+
+static void check_reopened(suite *s, const bl_table *from, size_t snapshots) {
+  bl_table *t = NULL;
+  test_ok(bl_table_reopen(from, &t, &s->err), &s->err);
+  assert_int_equal(t->metadata->n_snapshots, snapshots);
+  bl_table_free(t);
+}
+
+static void handles_are_opened_from_each_other(suite *s) {
+  create(s, "db.t");
+  bl_table *first = open_table(s, "db.t"), *last = NULL;
+  for (int i = 0; i < 4; i++) {
+    bl_write_result r = {0};
+    char name[20];
+    bl_table *t = NULL;
+    snprintf(name, sizeof name, "f%d", i);
+    if (i == 2) append_ok(s, "db.t", "another's"); /* by a connection of its own */
+    test_ok(bl_table_reopen(first, &t, &s->err), &s->err);
+    assert_int_equal(t->metadata->n_snapshots, (size_t)i + (i >= 2));
+    test_ok(append(s, t, name, 10, &r, &s->err), &s->err);
+    assert_int_equal(r.attempts, 1);
+    bl_table_free(t);
+  }
+  test_ok(bl_table_reopen(first, &last, &s->err), &s->err);
+  bl_table_free(first);
+  assert_int_equal(last->metadata->n_snapshots, 5);
+  assert_int_equal(last->metadata->next_row_id, 50);
+  check_reopened(s, last, 5); /* what was kept is given once */
+  append_ok(s, "db.t", "more");
+  check_reopened(s, last, 6);
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, &s->err), &s->err);
+  bl_error err = BL_ERROR_INIT;
+  refuse(s, BL_NOT_FOUND, bl_table_reopen(last, &first, &err), NULL, &err);
+  bl_table_free(last);
 }
 
 /* ---- answers that are wrong ---- */
@@ -478,6 +516,7 @@ static void on_every_catalog(void (*test)(suite *s)) {
   X(lists_in_order)                                                                                                    \
   X(commits_move_the_pointer)                                                                                          \
   X(handles_that_are_old_commit_on_top)                                                                                \
+  X(handles_are_opened_from_each_other)                                                                                \
   X(handles_know_whether_they_are_current)                                                                             \
   X(tables_that_are_dropped_stay_so)                                                                                   \
   X(purge_leaves_no_files)                                                                                             \

@@ -98,6 +98,11 @@ ROWS(run_overwrite_merge, NEW, .kind = OVERWRITE, .overwrite = BL_OVERWRITE_WHER
 ROWS(run_overwrite_copy, NEW, .kind = OVERWRITE, .overwrite = BL_OVERWRITE_WHERE, .where = "k <= 2", ON_COPY)
 ROWS(run_overwrite_partitions, NEW, .kind = OVERWRITE, .overwrite = BL_OVERWRITE_PARTITIONS)
 
+bl_status place_append(const place *p, bl_table *t, bl_error *err) {
+  rows_verb v = {NEW};
+  return do_rows(p, t, &v, err);
+}
+
 #define VERB(fn, expr)                                                                                                 \
   static bl_status do_##fn(const place *p, bl_table *t, void *user, bl_error *err) {                                   \
     (void)p, (void)user;                                                                                               \

@@ -41,6 +41,8 @@ typedef struct place {
 
 bl_status place_open(place *p, const ground *g, bl_ctx *ctx, bl_error *err);
 void place_close(place *p);
+/* What the first verb does, to an open table. */
+bl_status place_append(const place *p, bl_table *t, bl_error *err);
 
 typedef struct verb {
   const char *name;

@@ -7,6 +7,7 @@
 
 #include "disk.h"
 #include "fault_world.h"
+#include "table/table.h"
 
 typedef struct cuts {
   const trial *x;
@@ -37,7 +38,28 @@ static void on_change(void *user, const char *call) {
   c->next = next_number(c->next, c->all, 6);
 }
 
-static void run_watched(cuts *c, long next) {
+/* A connection that has committed twice keeps its journal: nothing that readers see has changed. */
+static bl_table *open_and_commit_twice(const place *p) {
+  bl_error err = BL_ERROR_INIT;
+  bl_table *t = NULL;
+  const char *ns = "db";
+  const bl_table_name name = {&ns, 1, "t"};
+  test_ok(bl_table_open(p->ctx, "db.t", &p->o, &t, &err), &err);
+  for (int i = 0; i < 2; i++)
+    test_ok(t->catalog->commit(t->catalog, &name, t->metadata_path, t->metadata_path, &err), &err);
+  return t;
+}
+
+static bl_status append_again(const place *p, const bl_table *first, bl_error *err) {
+  bl_table *t;
+  BL_TRY(bl_table_reopen(first, &t, err));
+  bl_status st = place_append(p, t, err);
+  bl_table_free(t);
+  return st;
+}
+
+/* again: by a connection that has committed before. */
+static void run_watched(cuts *c, long next, bool again) {
   bl_error err = BL_ERROR_INIT;
   test_heap heap = {0};
   bl_ctx_options o;
@@ -47,16 +69,18 @@ static void run_watched(cuts *c, long next) {
   bl_ctx *ctx = test_ctx_on(&heap, &o);
   ground_restore(c->x->g);
   test_ok(place_open(&p, c->x->g, ctx, &err), &err);
+  bl_table *first = again ? open_and_commit_twice(&p) : NULL;
   disk_begin(&c->disk, c->x->g->work);
   c->disk.on_change = on_change, c->disk.user = c;
   c->changes = 0, c->next = next;
   fault_sys_watch(disk_seen, &c->disk);
-  bl_status st = c->x->verb->run(&p, &err);
+  bl_status st = again ? append_again(&p, first, &err) : c->x->verb->run(&p, &err);
   fault_sys_watch(NULL, NULL);
   test_ok(st, &err);
   c->all = c->changes;
   if (next) keep_cut(c, "the end");
   disk_end(&c->disk);
+  bl_table_free(first);
   place_close(&p);
   test_ctx_free(ctx);
 }
@@ -72,24 +96,37 @@ static void judge_cut(const cuts *c, long i, bool done) {
   judge(c->x, what, i / 2, done ? BL_OK : -1, NULL);
 }
 
+static void begin_in_memory(ground *g, bool sqlite) {
+  struct statfs fs;
+  ground_begin(g, sqlite);
+  assert_int_equal(statfs(g->dir, &fs), 0);
+  if (fs.f_type == TMPFS_MAGIC) return;
+  ground_end(g); /* elsewhere numbers of inodes come back */
+  skip();
+}
+
+static void cut_and_judge(const ground *g, const verb *v, long first_cut, bool again) {
+  trial x;
+  if (!trial_begin(&x, g, v)) return;
+  cuts c = {.x = &x};
+  run_watched(&c, 0, again);
+  run_watched(&c, first_cut, again);
+  for (long k = 0; k < c.n; k++) judge_cut(&c, k, k >= c.n - 2);
+  trial_end(&x);
+}
+
 static void test_power__cut_leaves_the_table_before_or_after(void **state) {
   ground g;
-  ground_begin(&g, *(bool *)*state);
-  struct statfs fs;
-  assert_int_equal(statfs(g.dir, &fs), 0);
-  if (fs.f_type != TMPFS_MAGIC) { /* elsewhere numbers of inodes come back */
-    ground_end(&g);
-    skip();
-  }
-  for (size_t i = 0; i < n_verbs; i++) {
-    trial x;
-    if (!trial_begin(&x, &g, &verbs[i])) continue;
-    cuts c = {.x = &x};
-    run_watched(&c, 0);
-    run_watched(&c, 1 + (long)(i % 3));
-    for (long k = 0; k < c.n; k++) judge_cut(&c, k, k >= c.n - 2);
-    trial_end(&x);
-  }
+  begin_in_memory(&g, *(bool *)*state);
+  for (size_t i = 0; i < n_verbs; i++) cut_and_judge(&g, &verbs[i], 1 + (long)(i % 3), false);
+  ground_end(&g);
+}
+
+static void test_power__cut_while_a_connection_commits_again_leaves_the_table_before_or_after(void **state) {
+  ground g;
+  (void)state;
+  begin_in_memory(&g, true);
+  for (long first_cut = 1; first_cut <= 3; first_cut++) cut_and_judge(&g, &verbs[0], first_cut, true);
   ground_end(&g);
 }
 
@@ -100,6 +137,7 @@ int main(void) {
        NULL, NULL, &folder},
       {"test_power__cut_leaves_the_table_before_or_after (catalog)", test_power__cut_leaves_the_table_before_or_after,
        NULL, NULL, &sqlite},
+      cmocka_unit_test(test_power__cut_while_a_connection_commits_again_leaves_the_table_before_or_after),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -361,6 +361,129 @@ static void test_catalog_sqlite__survives_each_failing_allocation(void **state) 
   teardown(&f);
 }
 
+/* ---- the journal ---- */
+
+static bl_status move(fixture *f, const char *base, const char *location) {
+  const char *ns = "a";
+  bl_table_name t = {&ns, 1, "t"};
+  return f->c->commit(f->c, &t, base, location, &f->err);
+}
+
+static void move_ok(fixture *f, const char *base, const char *location) {
+  test_ok(move(f, base, location), &f->err);
+}
+
+/* Bytes of the journal; -1: there is none. */
+static long journal_of(const fixture *f) {
+  char path[600];
+  struct stat info;
+  snprintf(path, sizeof path, "%s-journal", f->db);
+  return stat(path, &info) == 0 ? (long)info.st_size : -1;
+}
+
+static void open_with_a_table(fixture *f) {
+  setup(f);
+  run_sql(f, v0);
+  run_sql(f, "INSERT INTO iceberg_tables VALUES ('c', 'a', 't', '/1', NULL)");
+  open_ok(f, NULL);
+}
+
+static void test_catalog_sqlite__the_second_commit_of_a_connection_keeps_its_journal_until_it_ends(void **state) {
+  (void)state;
+  fixture f;
+  open_with_a_table(&f);
+  move_ok(&f, "/1", "/2");
+  assert_int_equal(journal_of(&f), -1);
+  move_ok(&f, "/2", "/3");
+  assert_true(journal_of(&f) > 0);
+  move_ok(&f, "/3", "/4");
+  assert_true(journal_of(&f) > 0);
+  f.c->free(f.c);
+  f.c = NULL;
+  assert_int_equal(journal_of(&f), -1);
+  open_ok(&f, NULL);
+  test_ok(load(&f, "a", "t", &f.err), &f.err);
+  assert_string_equal(f.seen, "a/t//4;");
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__a_kept_journal_is_none_to_others(void **state) {
+  (void)state;
+  fixture f;
+  open_with_a_table(&f);
+  move_ok(&f, "/1", "/2");
+  move_ok(&f, "/2", "/3");
+  run_sql(&f, "UPDATE iceberg_tables SET metadata_location = '/theirs' WHERE metadata_location = '/3'");
+  assert_int_equal(journal_of(&f), -1); /* who does not keep it removes it */
+  test_ok(load(&f, "a", "t", &f.err), &f.err);
+  assert_string_equal(f.seen, "a/t//theirs;");
+  test_status(BL_CONFLICT, move(&f, "/3", "/4"), &f.err);
+  f.err = (bl_error)BL_ERROR_INIT;
+  move_ok(&f, "/theirs", "/5");
+  assert_true(journal_of(&f) > 0);
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__a_journal_that_others_may_not_open_is_not_kept(void **state) {
+  (void)state;
+  fixture f;
+  open_with_a_table(&f);
+  move_ok(&f, "/1", "/2");
+  move_ok(&f, "/2", "/3");
+  assert_true(journal_of(&f) > 0);
+  assert_int_equal(chmod(f.db, 0666), 0);
+  move_ok(&f, "/3", "/4");
+  assert_int_equal(journal_of(&f), -1);
+  move_ok(&f, "/4", "/5");
+  assert_int_equal(journal_of(&f), -1);
+  teardown(&f);
+}
+
+static bl_status commit_thrice(bl_ctx *ctx, void *user, bl_error *err) {
+  fixture *f = user;
+  bl_catalog_options o = {.uri = f->seen};
+  const char *ns = "a";
+  bl_table_name t = {&ns, 1, "t"};
+  bl_catalog *c = NULL;
+  bl_status st;
+  BL_GO(bl_catalog_driver_sqlite.open(ctx, &o, &c, err));
+  for (int i = 0; i < 3; i++) BL_GO(c->commit(c, &t, "/1", "/1", err));
+done:
+  if (c) c->free(c);
+  return st;
+}
+
+static void test_catalog_sqlite__commits_survive_each_failing_allocation(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  run_sql(&f, v0);
+  run_sql(&f, "INSERT INTO iceberg_tables VALUES ('c', 'a', 't', '/1', NULL)");
+  snprintf(f.seen, sizeof f.seen, "sqlite:///%s", f.db);
+  test_fail_each(commit_thrice, &f);
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__a_file_in_another_journal_mode_stays_in_it(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  run_sql(&f, v0);
+  run_sql(&f, "INSERT INTO iceberg_tables VALUES ('c', 'a', 't', '/1', NULL); PRAGMA journal_mode=WAL");
+  open_ok(&f, NULL);
+  move_ok(&f, "/1", "/2");
+  move_ok(&f, "/2", "/3");
+  move_ok(&f, "/3", "/4");
+  assert_int_equal(journal_of(&f), -1);
+  f.c->free(f.c);
+  f.c = NULL;
+  size_t n;
+  char *bytes = test_read(f.db, &n);
+  assert_int_equal(bytes[18], 2); /* WAL, by the file's own word */
+  free(bytes);
+  teardown(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_catalog_sqlite__loads_tables_without_the_type_column),
@@ -375,6 +498,11 @@ int main(void) {
       cmocka_unit_test(test_catalog_sqlite__a_commit_waits_for_readers),
       cmocka_unit_test(test_catalog_sqlite__takes_only_its_own),
       cmocka_unit_test(test_catalog_sqlite__survives_each_failing_allocation),
+      cmocka_unit_test(test_catalog_sqlite__the_second_commit_of_a_connection_keeps_its_journal_until_it_ends),
+      cmocka_unit_test(test_catalog_sqlite__a_kept_journal_is_none_to_others),
+      cmocka_unit_test(test_catalog_sqlite__a_journal_that_others_may_not_open_is_not_kept),
+      cmocka_unit_test(test_catalog_sqlite__commits_survive_each_failing_allocation),
+      cmocka_unit_test(test_catalog_sqlite__a_file_in_another_journal_mode_stays_in_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

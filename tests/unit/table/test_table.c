@@ -359,7 +359,7 @@ static void test_table__a_format_without_driver_is_unsupported(void **state) {
   f.t->drivers = &none;
   test_status(BL_UNSUPPORTED, bl_table_data_format(f.t, BL_FORMAT_ORC, &format, &f.err), &f.err);
   test_says(&f.err, "ORC");
-  f.t->drivers = &f.t->own_drivers;
+  f.t->drivers = f.t->common->drivers;
   teardown(&f);
 }
 
