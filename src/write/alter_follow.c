@@ -24,11 +24,13 @@ static bl_status write_mapping(bl_alter_context *c, const bl_json *mapping, bl_e
   return text.p ? bl_edit_property(c->e, bl_str_of(mapping_key), text, err) : bl_nomem(err);
 }
 
-static bl_json *find_mapped(bl_json *list, int32_t id) {
+/* The entry of a field, and the list that it is in. */
+static bl_json *find_mapped(bl_json *list, int32_t id, bl_json **in) {
   for (bl_json *m = list ? list->first : NULL; m; m = m->next) {
+    *in = list;
     if (bl_alter_is_id(m, "field-id", id)) return m;
     bl_json *fields = (bl_json *)bl_json_get(m, "fields");
-    bl_json *found = fields && fields->kind == BL_J_ARRAY ? find_mapped(fields, id) : NULL;
+    bl_json *found = fields && fields->kind == BL_J_ARRAY ? find_mapped(fields, id, in) : NULL;
     if (found) return found;
   }
   return NULL;
@@ -40,11 +42,22 @@ static bool has_text(const bl_json *list, bl_str s) {
   return false;
 }
 
+/* A name means one field, the newest that has it: from another, which may be dropped, it is taken. */
+static void take_name(bl_json *fields, bl_str name) {
+  for (bl_json *m = fields->first; m; m = m->next) {
+    bl_json *names = (bl_json *)bl_json_get(m, "names");
+    for (bl_json *v = names && names->kind == BL_J_ARRAY ? names->first : NULL, *next; v; v = next) {
+      next = v->next;
+      if (v->kind == BL_J_STRING && bl_str_eq(v->text, name)) bl_json_remove_child(names, v);
+    }
+  }
+}
+
 /* The list that the fields of `parent` ("": the table) are in, made where it is not there. */
 static bl_json *fields_of(bl_alter_context *c, bl_json *mapping, const char *parent) {
   if (!*parent) return mapping;
   const bl_field *f = bl_schema_find_name(c->schema, bl_str_of(parent));
-  bl_json *m = f ? find_mapped(mapping, f->id) : NULL;
+  bl_json *in, *m = f ? find_mapped(mapping, f->id, &in) : NULL;
   if (!m) return NULL;
   bl_json *fields = (bl_json *)bl_json_get(m, "fields");
   if (fields) return fields;
@@ -57,10 +70,7 @@ bl_status bl_alter_mapping_add(bl_alter_context *c, const char *parent, const bl
   BL_TRY(read_mapping(c, &mapping, err));
   bl_json *fields = mapping ? fields_of(c, mapping, parent) : NULL;
   if (!fields || fields->kind != BL_J_ARRAY) return BL_OK;
-  for (const bl_json *m = fields->first; m; m = m->next) { /* a name means one field: the one that had it before */
-    const bl_json *names = bl_json_get(m, "names");
-    if (names && names->kind == BL_J_ARRAY && has_text(names, f->name)) return BL_OK;
-  }
+  take_name(fields, f->name);
   bl_json *m = bl_name_mapping_of(c->a, f);
   return m && bl_json_push(fields, m) ? write_mapping(c, mapping, err) : bl_nomem(err);
 }
@@ -68,9 +78,10 @@ bl_status bl_alter_mapping_add(bl_alter_context *c, const char *parent, const bl
 bl_status bl_alter_mapping_rename(bl_alter_context *c, int32_t id, bl_str to, bl_error *err) {
   bl_json *mapping;
   BL_TRY(read_mapping(c, &mapping, err));
-  bl_json *m = find_mapped(mapping, id);
+  bl_json *in, *m = find_mapped(mapping, id, &in);
   bl_json *names = m ? (bl_json *)bl_json_get(m, "names") : NULL;
   if (!names || names->kind != BL_J_ARRAY || has_text(names, to)) return BL_OK;
+  take_name(in, to);
   if (!bl_json_push(names, bl_json_new_str(c->a, to))) return bl_nomem(err);
   return write_mapping(c, mapping, err);
 }

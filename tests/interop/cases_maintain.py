@@ -148,6 +148,32 @@ def files_of_others(world):
     t.finish()
 
 
+def names_that_come_back(world):
+    """A column dropped and added again, and one that takes a dropped one's name, in files without ids: by bergline as by Spark."""
+    t, theirs = world.table('back'), world.table('back_by_spark')
+    folder = world.path('back_files')
+    os.makedirs(folder)
+    pq.write_table(pa.table({'id': pa.array([1, 2], pa.int64()), 'g': pa.array([7, 8], pa.int32()), 'v': ['a', 'b']}), folder + '/plain.parquet')
+    rows = [{'id': 1, 'g': 7, 'v': 'a'}, {'id': 2, 'g': 8, 'v': 'b'}]
+    t.create(SCHEMA)
+    theirs.create(SCHEMA)
+    for each in (t, theirs):
+        each.write(inserted(*rows), 'add-files', folder + '/plain.parquet')
+    old = {r['id']: r for r in rows}
+    t.step(reshaped(without_column('v')), 'alter', 'drop', 'v')
+    t.step(reshaped(lambda r: dict(r, v=old[r['id']]['v'])), 'alter', 'add', 'v', 'string')
+    t.append({'id': 3, 'g': 3, 'v': 'new'})
+    theirs.by_spark(reshaped(without_column('v')), 'ALTER TABLE {t} DROP COLUMN v')
+    theirs.by_spark(reshaped(lambda r: dict(r, v=old[r['id']]['v'])), 'ALTER TABLE {t} ADD COLUMN v string')
+    theirs.append({'id': 3, 'g': 3, 'v': 'new'})
+    t.finish()
+    theirs.finish()
+
+
+def without_column(name):
+    return lambda row: {k: v for k, v in row.items() if k != name}
+
+
 def moved_for_good(world):
     """relocate: Spark and DuckDB read the table where it lies now, and Spark writes it there."""
     t = world.table('here')
@@ -166,4 +192,4 @@ def moved_for_good(world):
     u.finish()
 
 
-CASES = [many_vectors, files_that_empty, procedures, position_deletes_become_vectors, verbs_by_key, files_of_others, moved_for_good]
+CASES = [many_vectors, files_that_empty, procedures, position_deletes_become_vectors, verbs_by_key, files_of_others, names_that_come_back, moved_for_good]

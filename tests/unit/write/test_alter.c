@@ -334,9 +334,9 @@ static void test_alter__names_that_refer_to_a_column_follow_it(void **state) {
   alter_ok(&x, "add c int");
   alter_ok(&x, "add a int");
   assert_string_equal(bl_table_property(x.t, "schema.name-mapping.default"),
-                      "[{\"field-id\":1,\"names\":[\"a\",\"b\"]},{\"field-id\":2,\"names\":[\"s\"],\"fields\":"
+                      "[{\"field-id\":1,\"names\":[\"b\"]},{\"field-id\":2,\"names\":[\"s\"],\"fields\":"
                       "[{\"field-id\":3,\"names\":[\"x\",\"y\"]},{\"field-id\":4,\"names\":[\"z\"]}]},"
-                      "{\"field-id\":5,\"names\":[\"c\"]}]");
+                      "{\"field-id\":5,\"names\":[\"c\"]},{\"field-id\":6,\"names\":[\"a\"]}]");
   alter_ok(&x, "add n list<struct<x:int>>");
   assert_non_null(strstr(bl_table_property(x.t, "schema.name-mapping.default"),
                          "{\"field-id\":7,\"names\":[\"n\"],\"fields\":[{\"field-id\":8,\"names\":[\"element\"],"
@@ -346,6 +346,39 @@ static void test_alter__names_that_refer_to_a_column_follow_it(void **state) {
   assert_string_equal(bl_table_property(x.t, "write.metadata.metrics.column.s.y"), "none");
   alter_ok(&x, "drop b");
   assert_null(bl_table_property(x.t, "write.metadata.metrics.column.b"));
+  end(&x);
+}
+
+/* As Java's UpdateSchema does it: what a name means in files without ids is what it means in the table. */
+static void test_alter__a_name_that_comes_back_means_the_new_column(void **state) {
+  (void)state;
+  altering x;
+  bl_error err = BL_ERROR_INIT;
+  begin_with(&x, "a long, b long, s struct<x: int, y: int>");
+  const char *set = "schema.name-mapping.default=[{\"field-id\":1,\"names\":[\"a\",\"old\"]},{\"field-id\":2,"
+                    "\"names\":[\"b\"]},{\"field-id\":3,\"names\":[\"s\"],\"fields\":[{\"field-id\":4,\"names\":"
+                    "[\"x\"]},{\"field-id\":5,\"names\":[\"y\"]}]}]";
+  test_ok(bl_set_properties(x.t, &set, 1, NULL, 0, NULL, &err), &err);
+  open_again(&x);
+  alter_ok(&x, "drop a");
+  alter_ok(&x, "add a string");
+  alter_ok(&x, "drop s.x");
+  alter_ok(&x, "rename s.y x");
+  assert_string_equal(bl_table_property(x.t, "schema.name-mapping.default"),
+                      "[{\"field-id\":1,\"names\":[\"old\"]},{\"field-id\":2,\"names\":[\"b\"]},{\"field-id\":3,"
+                      "\"names\":[\"s\"],\"fields\":[{\"field-id\":4,\"names\":[]},{\"field-id\":5,\"names\":[\"y\","
+                      "\"x\"]}]},{\"field-id\":6,\"names\":[\"a\"]}]");
+  alter_ok(&x, "drop b");
+  alter_ok(&x, "rename a b");
+  alter_ok(&x, "rename b a");
+  bl_arena *a;
+  bl_name_mapping m;
+  bl_str text = bl_str_of(bl_table_property(x.t, "schema.name-mapping.default"));
+  test_ok(bl_arena_new(x.t->ctx, &a, &err), &err);
+  test_ok(bl_name_mapping_parse(a, text, &m, &err), &err);
+  assert_int_equal(bl_name_mapping_find(m.fields, m.n_fields, BL_STR("a"))->id, 6);
+  assert_int_equal(bl_name_mapping_find(m.fields, m.n_fields, BL_STR("b"))->id, 6);
+  bl_arena_free(a);
   end(&x);
 }
 
@@ -373,6 +406,7 @@ int main(void) {
       cmocka_unit_test(test_alter__the_keys_of_maps_stay),
       cmocka_unit_test(test_alter__orders_are_numbered_from_one),
       cmocka_unit_test(test_alter__names_that_refer_to_a_column_follow_it),
+      cmocka_unit_test(test_alter__a_name_that_comes_back_means_the_new_column),
       cmocka_unit_test(test_alter__wrong_changes_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
