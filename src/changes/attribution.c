@@ -44,11 +44,6 @@ struct bl_removals {
   bl_imap *at;      /* place key now -> index into places */
   bl_imap *starts;  /* place key at first -> index */
   bl_imap *away;    /* gone id -> index */
-  bl_arena *arena;  /* of the keys of place_of */
-  bl_map *place_of; /* (path, data sequence number, file sequence number) -> number */
-  size_t *number;   /* of each version of `files`, + 1; 0: not asked for yet */
-  size_t n_number;
-  bl_buf key;
   uint32_t ordinal; /* of the step at hand */
   uint32_t last;    /* ordinal of the last step */
   bool twice;       /* a wanted id was there twice */
@@ -60,12 +55,9 @@ bl_status bl_removals_new(bl_ctx *ctx, bl_files *files, bl_removals **out, bl_er
   if (!r) return bl_nomem(err);
   r->ctx = ctx;
   r->files = files;
-  bl_buf_init(&r->key, ctx, BL_BUF_MAX);
   bl_status st = bl_imap_new(ctx, &r->at, err);
   if (st == BL_OK) st = bl_imap_new(ctx, &r->starts, err);
   if (st == BL_OK) st = bl_imap_new(ctx, &r->away, err);
-  if (st == BL_OK) st = bl_map_new(ctx, &r->place_of, err);
-  if (st == BL_OK) st = bl_arena_new(ctx, &r->arena, err);
   if (st != BL_OK) {
     bl_removals_free(r);
     return st;
@@ -78,13 +70,9 @@ void bl_removals_free(bl_removals *r) {
   if (!r) return;
   bl_free(r->ctx, r->ids);
   bl_free(r->ctx, r->places);
-  bl_free(r->ctx, r->number);
   bl_imap_free(r->at);
   bl_imap_free(r->starts);
   bl_imap_free(r->away);
-  bl_map_free(r->place_of);
-  bl_arena_free(r->arena);
-  bl_buf_free(&r->key);
   bl_free(r->ctx, r);
 }
 
@@ -94,46 +82,12 @@ int64_t bl_removals_bytes(const bl_removals *r) {
 
 /* ---- places ---- */
 
-static bl_status grow_numbers(bl_removals *r, uint32_t file, bl_error *err) {
-  if (file < r->n_number) return BL_OK;
-  size_t n = r->files->n + r->files->n / 2 + 1;
-  size_t *p = bl_resize(r->ctx, r->number, n, sizeof *p);
-  if (!p) return bl_nomem(err);
-  memset(p + r->n_number, 0, (n - r->n_number) * sizeof *p);
-  r->number = p;
-  r->n_number = n;
-  return BL_OK;
-}
-
-/* One number for a file at its place, whatever version names it. */
-static bl_status number_file(bl_removals *r, uint32_t file, bl_error *err) {
-  const bl_manifest_entry *e = r->files->items[file].entry;
-  bl_buf_clear(&r->key);
-  bl_buf_printf(&r->key, "%lld %lld ", (long long)e->sequence_number, (long long)e->file_sequence_number);
-  bl_buf_add(&r->key, e->file.path.p, e->file.path.n);
-  BL_TRY(bl_buf_ok(&r->key, err));
-  bl_str key = {(const char *)r->key.p, r->key.n};
-  const size_t *n = bl_map_get(r->place_of, key);
-  if (!n) {
-    bl_str own = bl_arena_str(r->arena, key);
-    n = own.p ? bl_map_put(r->place_of, own, bl_map_count(r->place_of), NULL) : NULL;
-  }
-  if (!n) return bl_nomem(err);
-  r->number[file] = *n + 1;
-  return BL_OK;
-}
-
-static int64_t key_of(size_t number, int64_t pos) {
-  return (int64_t)(number - 1) << POS_BITS | pos;
-}
-
 /* One number for a row's place. */
-static bl_status place_key(bl_removals *r, uint32_t file, int64_t pos, int64_t *out, bl_error *err) {
-  BL_TRY(grow_numbers(r, file, err));
-  if (!r->number[file]) BL_TRY(number_file(r, file, err));
-  if (pos >> POS_BITS || r->number[file] >> (63 - POS_BITS))
+static bl_status place_key(const bl_removals *r, uint32_t file, int64_t pos, int64_t *out, bl_error *err) {
+  int64_t place = r->files->items[file].place;
+  if (pos >> POS_BITS || place >> (63 - POS_BITS))
     return bl_fail(err, BL_UNSUPPORTED, "changes: too many rows without ids to follow");
-  *out = key_of(r->number[file], pos);
+  *out = place << POS_BITS | pos;
   return BL_OK;
 }
 
@@ -442,7 +396,8 @@ uint32_t bl_removals_ordinal(const bl_removals *r, const bl_event *e, uint32_t i
     uint32_t ordinal = !x ? 0 : x->own ? x->own : x->ordinal;
     return ordinal ? ordinal - 1 : r->last;
   }
-  const size_t *k = bl_imap_get(r->starts, key_of(r->number[e->before_file], e->before_pos + i));
+  int64_t start = (int64_t)r->files->items[e->before_file].place << POS_BITS | (e->before_pos + i);
+  const size_t *k = bl_imap_get(r->starts, start);
   const by_place *p = k ? &r->places[*k] : NULL;
   if (p && p->now == AWAY) return p->ordinal - 1;
   return p && p->updated ? p->updated - 1 : r->last;

@@ -88,7 +88,7 @@ void bl_chunk_dispose(bl_chunk *c) {
   *c = (bl_chunk){0};
 }
 
-/* ---- fetching: images by place, each place once ---- */
+/* ---- fetching: images by place, each place once, a file once whatever steps its rows are of ---- */
 
 typedef struct request {
   int64_t pos;
@@ -97,8 +97,9 @@ typedef struct request {
 
 typedef struct chunk_fetch {
   bl_ctx *ctx;
-  request *requests;  /* by file, then position */
-  size_t *file_begin; /* n_files + 1 */
+  const bl_files *files;
+  request *requests;   /* by place of the file, then position */
+  size_t *place_begin; /* n_places + 1 */
 } chunk_fetch;
 
 static int by_pos(const void *a, const void *b) {
@@ -107,10 +108,10 @@ static int by_pos(const void *a, const void *b) {
   return (x->image > y->image) - (x->image < y->image);
 }
 
-static bl_status sort_file(void *user, size_t file, bl_error *err) {
+static bl_status sort_place(void *user, size_t place, bl_error *err) {
   chunk_fetch *f = user;
-  request *r = f->requests + f->file_begin[file];
-  size_t n = f->file_begin[file + 1] - f->file_begin[file];
+  request *r = f->requests + f->place_begin[place];
+  size_t n = f->place_begin[place + 1] - f->place_begin[place];
   bool ascending = true;
   (void)err;
   for (size_t i = 1; ascending && i < n; i++) ascending = r[i - 1].pos <= r[i].pos;
@@ -136,34 +137,35 @@ static void each_image(const bl_chunk *c, void (*put)(void *user, uint32_t file,
 static void count_file(void *user, uint32_t file, int64_t pos, int64_t image) {
   chunk_fetch *f = user;
   (void)image;
-  if (pos >= 0) f->file_begin[file + 1]++;
+  if (pos >= 0) f->place_begin[f->files->items[file].place + 1]++;
 }
 
 static void place_request(void *user, uint32_t file, int64_t pos, int64_t image) {
   chunk_fetch *f = user;
-  if (pos >= 0) f->requests[f->file_begin[file]++] = (request){pos, image};
+  if (pos >= 0) f->requests[f->place_begin[f->files->items[file].place]++] = (request){pos, image};
 }
 
-/* Counting sort by file, then by position within each. */
-static bl_status sort_requests(const bl_chunk *c, chunk_fetch *f, size_t n_files, bl_error *err) {
+/* Counting sort by place of the file, then by position within each. */
+static bl_status sort_requests(const bl_chunk *c, chunk_fetch *f, bl_error *err) {
+  size_t n = f->files->n_places;
   f->requests = bl_alloc(f->ctx, (size_t)c->images + 1, sizeof *f->requests);
-  f->file_begin = bl_calloc(f->ctx, n_files + 2, sizeof *f->file_begin);
-  if (!f->requests || !f->file_begin) return bl_nomem(err);
+  f->place_begin = bl_calloc(f->ctx, n + 2, sizeof *f->place_begin);
+  if (!f->requests || !f->place_begin) return bl_nomem(err);
   each_image(c, count_file, f);
-  for (size_t i = 0; i < n_files; i++) f->file_begin[i + 1] += f->file_begin[i];
+  for (size_t i = 0; i < n; i++) f->place_begin[i + 1] += f->place_begin[i];
   each_image(c, place_request, f);
-  for (size_t i = n_files; i > 0; i--) f->file_begin[i] = f->file_begin[i - 1];
-  f->file_begin[0] = 0;
-  return bl_parallel(f->ctx, n_files, sort_file, f, err);
+  for (size_t i = n; i > 0; i--) f->place_begin[i] = f->place_begin[i - 1];
+  f->place_begin[0] = 0;
+  return bl_parallel(f->ctx, n, sort_place, f, err);
 }
 
 /* Distinct places, and of each image the row of its place. */
-static size_t distinct(bl_chunk *c, const chunk_fetch *f, size_t n_files, bl_place *places) {
+static size_t distinct(bl_chunk *c, const chunk_fetch *f, bl_place *places) {
   size_t n = 0;
-  for (size_t file = 0; file < n_files; file++)
-    for (size_t i = f->file_begin[file]; i < f->file_begin[file + 1]; i++) {
-      if (i == f->file_begin[file] || f->requests[i].pos != f->requests[i - 1].pos)
-        places[n++] = (bl_place){(uint32_t)file, f->requests[i].pos};
+  for (size_t place = 0; place < f->files->n_places; place++)
+    for (size_t i = f->place_begin[place]; i < f->place_begin[place + 1]; i++) {
+      if (i == f->place_begin[place] || f->requests[i].pos != f->requests[i - 1].pos)
+        places[n++] = (bl_place){f->files->places[place].version, f->requests[i].pos};
       c->row[f->requests[i].image] = (int64_t)n - 1;
     }
   return n;
@@ -193,21 +195,20 @@ static bl_status fetch_places(bl_feed *feed, bl_chunk *c, const bl_type *wanted,
 
 bl_status bl_chunk_fetch(bl_feed *feed, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
                          int64_t max_bytes, bool *over, bl_error *err) {
-  chunk_fetch f = {.ctx = c->ctx};
-  size_t n_files = feed->files.n;
+  chunk_fetch f = {.ctx = c->ctx, .files = &feed->files};
   bl_place *places = NULL;
   bl_status st;
   c->row = bl_calloc(c->ctx, (size_t)c->images + 1, sizeof *c->row); /* 0 where no values are needed */
-  BL_GO(c->row ? sort_requests(c, &f, n_files, err) : bl_nomem(err));
+  BL_GO(c->row ? sort_requests(c, &f, err) : bl_nomem(err));
   places = bl_alloc(c->ctx, (size_t)c->images + 1, sizeof *places);
   BL_GO(places ? BL_OK : bl_nomem(err));
-  size_t n = distinct(c, &f, n_files, places);
+  size_t n = distinct(c, &f, places);
   bl_free(c->ctx, f.requests);
   f.requests = NULL;
   BL_GO(fetch_places(feed, c, wanted, schema, places, n, max_bytes, over, err));
 done:
   bl_free(c->ctx, f.requests);
-  bl_free(c->ctx, f.file_begin);
+  bl_free(c->ctx, f.place_begin);
   bl_free(c->ctx, places);
   return st;
 }

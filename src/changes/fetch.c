@@ -8,10 +8,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { PLACES_A_JOB = 1 << 18 }; /* big files are shared by the threads */
+/* Big files are shared by the threads: a job spans no more than its share of the rows, of which there are some a
+ * thread, but no fewer than LEAST_SPAN, as the page in which it ends is unpacked by the next one too. */
+enum { PLACES_A_JOB = 1 << 18, JOBS_A_THREAD = 8, LEAST_SPAN = 1 << 18 };
 
 typedef struct job {
   size_t begin, end; /* places */
+  int64_t span;      /* rows from the first to the last */
 } job;
 
 typedef struct fetcher {
@@ -140,18 +143,51 @@ static bl_status run_job(void *user, size_t i, bl_error *err) {
   return st;
 }
 
+/* Where the places from `begin` on that are of one file, and span at most so many rows, end. */
+static size_t end_of_job(const bl_place *p, size_t begin, size_t n, int64_t span) {
+  size_t end = begin + 1;
+  while (end < n && p[end].file == p[begin].file && p[end].pos - p[begin].pos < span && end - begin < PLACES_A_JOB) end++;
+  return end;
+}
+
+static int64_t span_of(const bl_place *p, size_t begin, size_t end) {
+  return p[end - 1].pos - p[begin].pos + 1;
+}
+
+static int64_t share_of_job(const bl_ctx *ctx, const bl_place *p, size_t n) {
+  int64_t rows = 0, jobs = (int64_t)ctx->o.threads * JOBS_A_THREAD;
+  for (size_t i = 0, end; i < n; i = end) {
+    end = end_of_job(p, i, n, INT64_MAX);
+    if (!bl_add64(rows, span_of(p, i, end), &rows)) return INT64_MAX;
+  }
+  return rows / jobs < LEAST_SPAN ? LEAST_SPAN : rows / jobs;
+}
+
+/* The longest first, so that the threads end together. */
+static int by_span(const void *a, const void *b) {
+  const job *x = a, *y = b;
+  if (x->span != y->span) return x->span > y->span ? -1 : 1;
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static bl_status make_jobs(fetcher *f, size_t n, bl_error *err) {
+  bl_ctx *ctx = f->env->t->ctx;
+  int64_t span = share_of_job(ctx, f->places, n);
+  for (size_t i = 0, end; i < n; i = end) {
+    end = end_of_job(f->places, i, n, span);
+    BL_TRY(bl_grow(ctx, &f->jobs, &f->cap_jobs, f->n_jobs, sizeof *f->jobs, err));
+    f->jobs[f->n_jobs++] = (job){i, end, span_of(f->places, i, end)};
+  }
+  bl_sort(f->jobs, f->n_jobs, sizeof *f->jobs, by_span);
+  return BL_OK;
+}
+
 bl_status bl_fetch_each(const bl_reading *env, const bl_files *files, const bl_type *wanted, const bl_place *places,
                         size_t n, bl_fetch_visit visit, void *user, bl_error *err) {
   bl_ctx *ctx = env->t->ctx;
   fetcher f = {.env = env, .files = files, .wanted = wanted, .places = places, .visit = visit, .user = user};
   bl_status st = bl_aschema_of_struct(ctx, wanted, &f.schema, err);
-  for (size_t i = 0; st == BL_OK && i < n;) {
-    size_t end = i;
-    while (end < n && end - i < PLACES_A_JOB && places[end].file == places[i].file) end++;
-    st = bl_grow(ctx, &f.jobs, &f.cap_jobs, f.n_jobs, sizeof *f.jobs, err);
-    if (st == BL_OK) f.jobs[f.n_jobs++] = (job){i, end};
-    i = end;
-  }
+  if (st == BL_OK) st = make_jobs(&f, n, err);
   if (st == BL_OK) st = bl_parallel(ctx, f.n_jobs, run_job, &f, err);
   bl_aschema_release(&f.schema);
   bl_free(ctx, f.jobs);

@@ -11,15 +11,37 @@ void bl_files_init(bl_files *f, bl_ctx *ctx) {
 
 void bl_files_dispose(bl_files *f) {
   bl_free(f->ctx, f->items);
+  bl_free(f->ctx, f->places);
+  bl_imap_free(f->by_hash);
   bl_free(f->ctx, f->rank);
   *f = (bl_files){.ctx = f->ctx};
 }
 
+/* The place of e, found or made. */
+static bl_status place_of(bl_files *f, const bl_manifest_entry *e, uint32_t *out, bl_error *err) {
+  bool added;
+  if (!f->by_hash) BL_TRY(bl_imap_new(f->ctx, &f->by_hash, err));
+  BL_TRY(bl_grow(f->ctx, &f->places, &f->cap_places, f->n_places, sizeof *f->places, err));
+  size_t *head = bl_imap_put(f->by_hash, bl_place_hash(e), f->n_places, &added);
+  if (!head) return bl_nomem(err);
+  uint32_t next = added ? 0 : (uint32_t)*head + 1;
+  for (uint32_t i = next; i; i = f->places[i - 1].next) {
+    *out = i - 1;
+    if (bl_same_place(f->items[f->places[i - 1].version].entry, e)) return BL_OK;
+  }
+  *out = (uint32_t)f->n_places;
+  *head = f->n_places;
+  f->places[f->n_places++] = (bl_file_place){(uint32_t)f->n, next};
+  return BL_OK;
+}
+
 bl_status bl_files_add(bl_files *f, const bl_manifest_entry *e, uint8_t basis, uint32_t *number, bl_error *err) {
   if (f->n >= BL_NO_FILE) return bl_fail(err, BL_UNSUPPORTED, "changes: more than 4 billion file versions");
+  uint32_t place = 0;
   BL_TRY(bl_grow(f->ctx, &f->items, &f->cap, f->n, sizeof *f->items, err));
+  BL_TRY(place_of(f, e, &place, err));
   *number = (uint32_t)f->n;
-  f->items[f->n++] = (bl_version){e, basis};
+  f->items[f->n++] = (bl_version){e, place, basis};
   return BL_OK;
 }
 

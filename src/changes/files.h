@@ -1,23 +1,35 @@
 /* files.h: the numbered file versions that runs and events point to.
  *
  * A version is a data file as one side of a comparison sees it (its first_row_id may differ between sides), with the
- * basis on which rows that left it are reported. Numbers are given once; ranks order versions by path. */
+ * basis on which rows that left it are reported. Numbers are given once; ranks order versions by path; versions of one
+ * file have one place, whatever comparison they are of. */
 #ifndef BL_CHANGES_FILES_H
 #define BL_CHANGES_FILES_H
 
 #include "changes/events.h"
+#include "base/map.h"
 #include "scan/open_file.h"
 
 typedef struct bl_version {
   const bl_manifest_entry *entry;
+  uint32_t place; /* index into places */
   uint8_t
       basis; /* BL_BASIS_EQUALITY_DELETE: rows of this number were taken by an equality delete; else BL_BASIS_ROW_ID */
 } bl_version;
+
+/* Versions that bl_same_place holds the same. */
+typedef struct bl_file_place {
+  uint32_t version; /* the first of them */
+  uint32_t next;    /* index + 1 of another with this hash, 0 = none */
+} bl_file_place;
 
 typedef struct bl_files {
   bl_ctx *ctx;
   bl_version *items;
   size_t n, cap;
+  bl_file_place *places;
+  size_t n_places, cap_places;
+  bl_imap *by_hash; /* bl_place_hash -> index into places */
   uint32_t *rank; /* bl_files_rank; moves when it grows: keep the bl_files, not this */
   size_t cap_rank;
   bool path_twice;  /* among the ranked ones are two places of one path */
