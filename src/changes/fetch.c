@@ -105,7 +105,7 @@ static bl_status fetch_group(cursor *c, const bl_open_file *open, const bl_proje
                              const bl_place *places, size_t n, bl_error *err) {
   int64_t rows = open->meta->groups[g].rows;
   if ((int64_t)n == rows) return bl_open_file_read(open, p, g, NULL, 0, pass_on, c, err);
-  bool picked = bl_rows_are_picked((int64_t)n, stretches_of(places, n), rows);
+  bool picked = bl_open_file_picks(open, p, g, (int64_t)n, stretches_of(places, n));
   return picked ? pick_rows(c, open, p, g, places, n, err) : filter_rows(c, open, p, g, places, n, err);
 }
 
@@ -146,7 +146,8 @@ static bl_status run_job(void *user, size_t i, bl_error *err) {
 /* Where the places from `begin` on that are of one file, and span at most so many rows, end. */
 static size_t end_of_job(const bl_place *p, size_t begin, size_t n, int64_t span) {
   size_t end = begin + 1;
-  while (end < n && p[end].file == p[begin].file && p[end].pos - p[begin].pos < span && end - begin < PLACES_A_JOB) end++;
+  while (end < n && p[end].file == p[begin].file && p[end].pos - p[begin].pos < span && end - begin < PLACES_A_JOB)
+    end++;
   return end;
 }
 

@@ -186,7 +186,7 @@ static bl_status read_kept(group_work *w, bl_error *err) {
   shared_file *s = w->s;
   int64_t stretches = 1, kept = w->keep ? count_kept(w->keep, w->rows, &stretches) : w->rows;
   if (kept == 0) return BL_OK;
-  if (!bl_rows_are_picked(kept, stretches, w->rows))
+  if (!bl_open_file_picks(s->open, s->wanted, w->group, kept, stretches))
     return bl_open_file_read(s->open, s->wanted, w->group, NULL, 0, visit_output, w, err);
   bl_row_range *ranges;
   size_t n;

@@ -153,8 +153,21 @@ bl_status bl_open_file_read(const bl_open_file *f, const bl_projection *p, size_
 
 enum { ROWS_A_STRETCH = 16 };
 
-bool bl_rows_are_picked(int64_t kept, int64_t stretches, int64_t rows) {
-  return kept <= rows / 2 && stretches <= rows / ROWS_A_STRETCH;
+/* Single values of a column of Parquet are taken out of their page, but for those below structs, lists and maps. */
+static bool takes_single_rows(const bl_open_file *f, const bl_projection *p) {
+  size_t n;
+  const int32_t *leaves = bl_projection_leaves(p, &n);
+  if (f->entry->file.format != BL_FORMAT_PARQUET) return false;
+  for (size_t i = 0, node = 0; i < n; i++) { /* both ascend */
+    while (node + 1 < f->meta->n_nodes && f->meta->nodes[node].leaf != leaves[i]) node++;
+    if (f->meta->nodes[node].parent != 0) return false;
+  }
+  return true;
+}
+
+bool bl_open_file_picks(const bl_open_file *f, const bl_projection *p, size_t group, int64_t kept, int64_t stretches) {
+  int64_t rows = f->meta->groups[group].rows;
+  return kept <= rows / 2 && (stretches <= rows / ROWS_A_STRETCH || takes_single_rows(f, p));
 }
 
 bl_status bl_ranges_of(bl_ctx *ctx, const uint8_t *keep, int64_t n, bl_row_range **out, size_t *n_out, bl_error *err) {

@@ -114,8 +114,6 @@ private:
 /* The pages that hold rows of the ranges. */
 PagePlan plan_pages(PageIndex &index, int32_t leaf, const parquet::ColumnChunkMetaData &chunk,
                     const std::vector<bl_row_range> &ranges);
-std::unique_ptr<parquet::PageReader> open_pages(const ParquetFile &file, size_t group, int32_t leaf,
-                                                const PagePlan &plan);
 
 /* Page after page of a flat leaf, dropping those without wanted rows before they are unpacked. */
 class LookAhead final : public parquet::PageReader {
@@ -135,6 +133,10 @@ private:
   size_t range_ = 0;
   int64_t row_ = 0;
 };
+
+/* ---- parquet_pages.cc ---- */
+std::unique_ptr<parquet::PageReader> open_pages(const ParquetFile &file, size_t group, int32_t leaf,
+                                                const PagePlan &plan);
 
 /* ---- parquet_read.cc ---- */
 void parquet_read(const std::shared_ptr<ParquetFile> &file, size_t group, const int32_t *leaves, size_t n_leaves,

@@ -97,15 +97,15 @@ arrow::Decimal128 big_endian(const uint8_t *p, int64_t n) {
   return ok(arrow::Decimal128::FromBigEndian(p, static_cast<int32_t>(n)));
 }
 
-template <class A> std::shared_ptr<Buffer> decimals_of(const A &array) {
-  int64_t n = array.length();
+/* at(i) gives a value's bytes. */
+template <class F> std::shared_ptr<Buffer> decimals_of(int64_t n, const uint8_t *valid, F &&at) {
   auto out = allocate(n * 16);
   auto *to = reinterpret_cast<arrow::Decimal128 *>(out->mutable_data());
   for (int64_t i = 0; i < n; i++) {
     to[i] = arrow::Decimal128();
-    if (array.IsNull(i)) continue;
-    std::string_view v = array.GetView(i);
-    to[i] = big_endian(reinterpret_cast<const uint8_t *>(v.data()), static_cast<int64_t>(v.size()));
+    if (!valid_at(valid, i)) continue;
+    auto [p, length] = at(i);
+    to[i] = big_endian(p, length);
   }
   return out;
 }
@@ -122,21 +122,46 @@ void clear_nulls(Buffer *values, int64_t width, int64_t n, const uint8_t *valid)
 Leaf::Leaf(std::shared_ptr<ParquetFile> file, size_t group, int32_t leaf, PagePlan plan,
            const std::vector<bl_row_range> &ranges)
     : file_(std::move(file)), group_(group), leaf_(leaf), node_(file_->tree.leaf_node[static_cast<size_t>(leaf)]),
-      plan_(std::move(plan)), type_(leaf_type(file_->tree.at(node_))) {
-  const parquet::ColumnDescriptor *descr = file_->footer->schema()->Column(leaf);
-  reader_ = parquet::internal::RecordReader::Make(descr, parquet::internal::LevelInfo::ComputeLevelInfo(descr), pool());
-  auto pages = open_pages(*file_, group, leaf, plan_);
-  if (plan_.look_ahead) {
-    auto ahead = std::make_unique<LookAhead>(std::move(pages), ranges, &plan_.kept);
-    ahead_ = ahead.get();
-    pages = std::move(ahead);
-  }
-  reader_->SetPageReader(std::move(pages));
+      plan_(std::move(plan)), ranges_(ranges), type_(leaf_type(file_->tree.at(node_))) {
+  if (can_be_picked())
+    picker_ = std::make_unique<Picker>(*file_->footer->schema()->Column(leaf_), pages(), &plan_.kept,
+                                       leaf_where(*file_, group_, leaf_));
+  else open_reader();
 }
 
-void Leaf::begin(int64_t rows) {
+/* Where all rows are read nothing is picked; levels are asked for below structs, lists and maps only. */
+bool Leaf::can_be_picked() const {
+  const parquet::ColumnDescriptor *descr = file_->footer->schema()->Column(leaf_);
+  if (file_->tree.at(node_).parent != 0 || descr->max_repetition_level() > 0 || descr->max_definition_level() > 1)
+    return false;
+  if (descr->physical_type() == parquet::Type::FIXED_LEN_BYTE_ARRAY && descr->type_length() <= 0) return false;
+  return plan_.checked || plan_.look_ahead;
+}
+
+std::unique_ptr<parquet::PageReader> Leaf::pages() {
+  auto pages = open_pages(*file_, group_, leaf_, plan_);
+  if (!plan_.look_ahead) return pages;
+  plan_.kept.clear();
+  auto ahead = std::make_unique<LookAhead>(std::move(pages), ranges_, &plan_.kept);
+  ahead_ = ahead.get();
+  return ahead;
+}
+
+void Leaf::open_reader() {
+  const parquet::ColumnDescriptor *descr = file_->footer->schema()->Column(leaf_);
+  reader_ = parquet::internal::RecordReader::Make(descr, parquet::internal::LevelInfo::ComputeLevelInfo(descr), pool());
+  reader_->SetPageReader(pages());
+}
+
+void Leaf::read(const std::vector<bl_row_range> &step, int64_t rows) {
+  if (picker_ && picker_->pick(step, rows, &picked_)) return;
+  if (picker_) {
+    picker_.reset();
+    open_reader();
+  }
   reader_->Reset();
   reader_->Reserve(rows);
+  for (const bl_row_range &r : step) take(r.begin, r.end);
 }
 
 void Leaf::skip(int64_t rows, int64_t row) {
@@ -167,44 +192,70 @@ void Leaf::take(int64_t begin, int64_t end) {
   place_ += end - begin;
 }
 
+/* What the reader has of the batch. */
+Values Leaf::decoded() {
+  Values v;
+  v.n = reader_->values_written();
+  v.nulls = reader_->nullable_values() ? reader_->null_count() : 0;
+  auto *bytes = dynamic_cast<parquet::internal::BinaryRecordReader *>(reader_.get());
+  if (bytes) {
+    auto chunks = bytes->GetBuilderChunks();
+    if (chunks.size() != 1)
+      unsupported(leaf_where(*file_, group_, leaf_) + ": one batch holds more than 2 GiB of bytes");
+    const ArrayData &data = *chunks[0]->data();
+    v.n = data.length;
+    v.nulls = data.GetNullCount();
+    v.valid = data.buffers[0];
+    v.fixed = data.buffers[1];
+    if (data.buffers.size() > 2) v.bytes = data.buffers[2];
+  } else {
+    v.fixed = reader_->ReleaseValues();
+    if (reader_->nullable_values()) v.valid = reader_->ReleaseIsValid();
+  }
+  if (v.nulls == 0) v.valid = nullptr;
+  return v;
+}
+
 std::shared_ptr<ArrayData> Leaf::finish() {
+  Values v = picker_ ? std::move(picked_) : decoded();
   auto physical = file_->footer->schema()->Column(leaf_)->physical_type();
   bool bytes = physical == parquet::Type::BYTE_ARRAY || physical == parquet::Type::FIXED_LEN_BYTE_ARRAY;
-  return bytes ? finish_bytes() : finish_values();
+  return bytes ? finish_bytes(std::move(v)) : finish_values(std::move(v));
 }
 
-std::shared_ptr<ArrayData> Leaf::finish_values() {
-  int64_t n = reader_->values_written(), nulls = reader_->nullable_values() ? reader_->null_count() : 0;
-  std::shared_ptr<Buffer> values = reader_->ReleaseValues(), valid;
-  if (reader_->nullable_values()) valid = reader_->ReleaseIsValid();
-  if (nulls == 0) valid = nullptr;
-  const uint8_t *bits = valid ? valid->data() : nullptr;
-  auto out = convert_values(file_->tree.convert[static_cast<size_t>(node_)], values, n, bits);
-  if (file_->tree.at(node_).required && valid) {
-    if (type_->bit_width() >= 8) clear_nulls(out.get(), type_->bit_width() / 8, n, bits);
-    valid = nullptr;
-    nulls = 0;
+std::shared_ptr<ArrayData> Leaf::finish_values(Values v) {
+  const uint8_t *bits = v.valid ? v.valid->data() : nullptr;
+  auto out = convert_values(file_->tree.convert[static_cast<size_t>(node_)], v.fixed, v.n, bits);
+  if (file_->tree.at(node_).required && v.valid) {
+    if (type_->bit_width() >= 8) clear_nulls(out.get(), type_->bit_width() / 8, v.n, bits);
+    v.valid = nullptr;
+    v.nulls = 0;
   }
-  return ArrayData::Make(type_, n, {valid, out}, nulls);
+  return ArrayData::Make(type_, v.n, {v.valid, out}, v.nulls);
 }
 
-std::shared_ptr<ArrayData> Leaf::finish_bytes() {
-  auto chunks = dynamic_cast<parquet::internal::BinaryRecordReader &>(*reader_).GetBuilderChunks();
-  if (chunks.size() != 1) unsupported(leaf_where(*file_, group_, leaf_) + ": one batch holds more than 2 GiB of bytes");
-  std::shared_ptr<ArrayData> data = chunks[0]->data()->Copy();
+std::shared_ptr<ArrayData> Leaf::finish_bytes(Values v) {
   Convert c = file_->tree.convert[static_cast<size_t>(node_)];
-  if (c == Convert::DecimalFixed)
-    data->buffers = {data->buffers[0], decimals_of(static_cast<const arrow::FixedSizeBinaryArray &>(*chunks[0]))};
-  if (c == Convert::DecimalBinary)
-    data->buffers = {data->buffers[0], decimals_of(static_cast<const arrow::BinaryArray &>(*chunks[0]))};
-  if (file_->tree.at(node_).required && data->buffers[0]) {
-    if (c == Convert::None && type_->id() == arrow::Type::FIXED_SIZE_BINARY)
-      clear_nulls(data->buffers[1].get(), type_->byte_width(), data->length, data->buffers[0]->data());
-    data->buffers[0] = nullptr;
+  const uint8_t *bits = v.valid ? v.valid->data() : nullptr, *fixed = v.fixed->data();
+  std::vector<std::shared_ptr<Buffer>> buffers = {v.valid, v.fixed};
+  if (c == Convert::DecimalFixed) {
+    int64_t width = file_->footer->schema()->Column(leaf_)->type_length();
+    buffers[1] = decimals_of(v.n, bits, [=](int64_t i) { return std::pair(fixed + i * width, width); });
+  } else if (c == Convert::DecimalBinary) {
+    const auto *offsets = reinterpret_cast<const int32_t *>(fixed);
+    const uint8_t *bytes = v.bytes ? v.bytes->data() : nullptr;
+    buffers[1] = decimals_of(
+        v.n, bits, [=](int64_t i) { return std::pair(bytes + offsets[i], int64_t{offsets[i + 1]} - offsets[i]); });
+  } else if (file_->footer->schema()->Column(leaf_)->physical_type() == parquet::Type::BYTE_ARRAY) {
+    buffers.push_back(v.bytes);
   }
-  if (!data->buffers[0]) data->null_count = 0;
-  data->type = type_;
-  return data;
+  if (file_->tree.at(node_).required && v.valid) {
+    if (c == Convert::None && type_->id() == arrow::Type::FIXED_SIZE_BINARY)
+      clear_nulls(buffers[1].get(), type_->byte_width(), v.n, bits);
+    buffers[0] = nullptr;
+    v.nulls = 0;
+  }
+  return ArrayData::Make(type_, v.n, std::move(buffers), v.nulls);
 }
 
 } // namespace bl

@@ -163,10 +163,7 @@ public:
     }
     if (!assembler_) open();
     int64_t rows = step();
-    for (auto &leaf : leaves_) {
-      leaf->begin(rows);
-      for (const auto &r : step_) leaf->take(r.begin, r.end);
-    }
+    for (auto &leaf : leaves_) leaf->read(step_, rows);
     std::vector<std::shared_ptr<ArrayData>> columns;
     for (int32_t kid : file_->tree.kids(0))
       if (choice_.has(kid)) columns.push_back(assembler_->build(kid, rows));

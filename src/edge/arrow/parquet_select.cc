@@ -12,8 +12,6 @@
 namespace bl {
 namespace {
 
-constexpr int64_t kBlock = 1 << 20; /* bytes read at once */
-
 /* Offsets ascending, inside the chunk and not overlapping; rows ascending from 0. */
 bool sane(const std::vector<parquet::PageLocation> &pages, Span chunk, int64_t rows) {
   int64_t at = chunk.offset, row = -1;
@@ -123,28 +121,6 @@ PagePlan plan_pages(PageIndex &index, int32_t leaf, const parquet::ColumnChunkMe
     at += end - begin;
   }
   return plan;
-}
-
-std::unique_ptr<parquet::PageReader> open_pages(const ParquetFile &file, size_t group, int32_t leaf,
-                                                const PagePlan &plan) {
-  if (file.encrypted) return file.reader->RowGroup(static_cast<int>(group))->GetColumnPageReader(leaf);
-  auto chunk = file.footer->RowGroup(static_cast<int>(group))->ColumnChunk(leaf);
-  const parquet::ColumnDescriptor *descr = file.footer->schema()->Column(leaf);
-  bool always_compressed =
-      file.footer->writer_version().VersionLt(parquet::ApplicationVersion::PARQUET_CPP_10353_FIXED_VERSION());
-  auto stream = std::make_shared<SpanStream>(file.input, plan.spans, kBlock);
-  auto pages = parquet::PageReader::Open(stream, chunk->num_values(), chunk->compression(), file.properties, *descr,
-                                         always_compressed);
-  if (!plan.checked) return pages;
-  bool flat = descr->max_repetition_level() == 0;
-  pages->set_data_page_filter([kept = plan.kept, flat, next = size_t{0}](const parquet::DataPageStats &page) mutable {
-    int64_t rows = page.num_rows ? *page.num_rows : flat ? page.num_values : -1;
-    if (next >= kept.size() || (rows >= 0 && rows != kept[next].rows))
-      damaged("the offset index does not agree with the pages");
-    next++;
-    return false;
-  });
-  return pages;
 }
 
 LookAhead::LookAhead(std::unique_ptr<parquet::PageReader> pages, std::vector<bl_row_range> ranges,

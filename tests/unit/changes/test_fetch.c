@@ -279,6 +279,31 @@ static void test_files__rank_those_from_a_number_on_among_one_another(void **sta
   test_ctx_free(ctx);
 }
 
+/* Steps that touch a file number it anew; its place tells that its rows can be read together. */
+static void test_files__versions_of_one_file_have_one_place(void **state) {
+  (void)state;
+  static const size_t want[] = {0, 1, 0, 2, 1, 2}, first[] = {0, 1, 3};
+  bl_ctx *ctx = test_ctx();
+  bl_error err = BL_ERROR_INIT;
+  bl_files files;
+  bl_manifest_entry e[] = {{.file = {.path = BL_STR("/a")}, .sequence_number = 1},
+                           {.file = {.path = BL_STR("/b")}, .sequence_number = 1},
+                           {.file = {.path = BL_STR("/a"), .first_row_id = 50}, .sequence_number = 1},
+                           {.file = {.path = BL_STR("/a")}, .sequence_number = 2}, /* added again later */
+                           {.file = {.path = BL_STR("/b")}, .sequence_number = 1},
+                           {.file = {.path = BL_STR("/a")}, .sequence_number = 2}};
+  bl_files_init(&files, ctx);
+  for (size_t i = 0; i < BL_LEN(e); i++) {
+    uint32_t number;
+    test_ok(bl_files_add(&files, &e[i], BL_BASIS_ROW_ID, &number, &err), &err);
+    assert_int_equal(files.items[number].place, want[i]);
+  }
+  assert_int_equal(files.n_places, BL_LEN(first));
+  for (size_t i = 0; i < BL_LEN(first); i++) assert_int_equal(files.places[i].version, first[i]);
+  bl_files_dispose(&files);
+  test_ctx_free(ctx);
+}
+
 static bl_status rank_some(bl_ctx *ctx, void *user, bl_error *err) {
   bl_manifest_entry *e = user;
   bl_files files;
@@ -307,6 +332,7 @@ int main(void) {
       cmocka_unit_test(test_fetch__keeps_nothing_where_the_values_take_too_much),
       cmocka_unit_test(test_fetch__says_when_memory_runs_out),
       cmocka_unit_test(test_files__rank_those_from_a_number_on_among_one_another),
+      cmocka_unit_test(test_files__versions_of_one_file_have_one_place),
       cmocka_unit_test(test_files__say_when_memory_runs_out),
   };
   return cmocka_run_group_tests_name("fetch", tests, NULL, NULL);

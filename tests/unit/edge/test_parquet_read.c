@@ -233,11 +233,11 @@ static void test_parquet_read__ranges_agree_with_the_whole(void **state) {
   teardown(&f);
 }
 
-/* Made by pyarrow: pages without index, second page version, delta and byte-stream encodings, dictionaries that
- * overflow, large and dictionary layouts in ARROW:schema. */
+/* Pages without index, second page version, delta and byte-stream encodings, dictionaries that overflow into plain or
+ * delta pages, large and dictionary layouts in ARROW:schema. */
 static void test_parquet_read__ranges_agree_with_the_whole_in_files_of_others(void **state) {
   (void)state;
-  static const char *const names[] = {"no_index", "v2_delta", "fallback", "int96"};
+  static const char *const names[] = {"no_index", "v2_delta", "fallback", "int96", "v2_fallback"};
   for (size_t k = 0; k < BL_LEN(names); k++) {
     fixture f = {.ctx = test_ctx(), .err = BL_ERROR_INIT};
     char name[100];
@@ -536,7 +536,7 @@ static bl_status read_all(bl_ctx *ctx, const void *p, size_t n, bool check_pages
     rows_read rows;
     bl_row_range few[] = {{1, 2}, {5, 9}};
     bool all = r->meta->groups[g].rows < 9;
-    st = r->read(r, g, leaves, n_leaves, all ? NULL : few, 2, 100, &s, err);
+    st = r->read(r, g, leaves, n_leaves, few, all ? 0 : 2, 100, &s, err);
     if (st == BL_OK) {
       st = rows_collect(ctx, &s, &rows, err);
       if (st == BL_OK) rows_free(&rows);
@@ -581,6 +581,53 @@ static void test_parquet_read__flipped_bytes_never_crash(void **state) {
     if (st != BL_OK) assert_true(err.message[0]);
     f.file.p[at] = old;
   }
+  teardown(&f);
+}
+
+/* Every 13th row of the first group. */
+static bl_status pick_some(bl_ctx *ctx, const void *p, size_t n, bl_error *err) {
+  memory_input in = memory_open(p, n);
+  bl_data_reader *r;
+  bl_row_range some[1000];
+  size_t n_some = 0;
+  int32_t leaves[200];
+  struct ArrowArrayStream s;
+  rows_read rows;
+  BL_TRY(bl_format_parquet.open(ctx, &in.in, "mem/file.parquet", NULL, &r, err));
+  for (int64_t row = 5; row < r->meta->groups[0].rows && n_some < BL_LEN(some); row += 13)
+    some[n_some++] = (bl_row_range){row, row + 1};
+  bl_status st = r->read(r, 0, leaves, all_leaves(r->meta, leaves), some, n_some, 20, &s, err);
+  if (st == BL_OK) {
+    st = rows_collect(ctx, &s, &rows, err);
+    if (st == BL_OK) rows_free(&rows);
+    else if (rows.schema.release) rows.schema.release(&rows.schema);
+  }
+  r->free(r);
+  return st;
+}
+
+/* Nothing is packed: damage reaches levels, dictionaries, indices and lengths. */
+static void test_parquet_read__picking_from_damaged_pages_never_crashes(void **state) {
+  (void)state;
+  fixture f;
+  bl_parquet_options o = {.codec = "none", .page_rows = 150};
+  setup(&f, every_type, BL_LEN(every_type), &o, 1, 600);
+  bl_error err = BL_ERROR_INIT;
+  test_ok(pick_some(f.ctx, f.file.p, f.file.n, &err), &err);
+  rng r = {815};
+  int found = 0;
+  for (int i = 0; i < 1500; i++) {
+    size_t at = (size_t)rng_below(&r, f.r->meta->groups[0].bytes);
+    uint8_t old = f.file.p[at];
+    f.file.p[at] = (uint8_t)(i % 3 ? rng_next(&r) : 0xff);
+    err = (bl_error)BL_ERROR_INIT;
+    bl_status st = pick_some(f.ctx, f.file.p, f.file.n, &err);
+    assert_true(st == BL_OK || st == BL_DAMAGED || st == BL_UNSUPPORTED || st == BL_NOMEM);
+    if (st != BL_OK) assert_true(err.message[0]);
+    found += st != BL_OK;
+    f.file.p[at] = old;
+  }
+  assert_true(found > 0);
   teardown(&f);
 }
 
@@ -684,6 +731,7 @@ int main(void) {
       cmocka_unit_test(test_parquet_read__old_lists_of_two_levels_are_lists),
       cmocka_unit_test(test_parquet_read__a_file_cut_short_is_damaged),
       cmocka_unit_test(test_parquet_read__flipped_bytes_never_crash),
+      cmocka_unit_test(test_parquet_read__picking_from_damaged_pages_never_crashes),
       cmocka_unit_test(test_parquet_read__a_flipped_bit_in_a_page_is_found_by_its_checksum),
       cmocka_unit_test(test_parquet_read__what_is_no_parquet_file_is_said),
       cmocka_unit_test(test_parquet_read__an_error_of_the_input_comes_out_as_it_is),
