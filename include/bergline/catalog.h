@@ -37,9 +37,11 @@ BL_API bl_status bl_catalog_rename(bl_catalog *c, const char *from, const char *
  * one that is no table's. */
 BL_API bl_status bl_catalog_register(bl_ctx *ctx, const bl_table_options *o, const char *name,
                                      const char *metadata_file, bl_error *err) BL_CHECKED;
-/* The name goes. purge: then all files that the table's metadata names as well, and the metadata itself; files that
- * cannot be removed are warnings. Without it they stay (a table in a folder is its files: BL_UNSUPPORTED). BL_USAGE:
- * purge where the table says gc.enabled=false. */
+/* The name goes. purge: then all files that the table's metadata names as well: data, manifests, lists, statistics, and
+ * the metadata itself as the last; files that cannot be removed are warnings, and what names them stays. Cut short it
+ * is done again on the metadata file, registered; until then the error of a second call (BL_NOT_FOUND) says which it
+ * is. Without it they stay (a table in a folder is its files: BL_UNSUPPORTED). BL_USAGE: purge where the table says
+ * gc.enabled=false. */
 BL_API bl_status bl_catalog_drop(bl_ctx *ctx, const bl_table_options *o, const char *name, bool purge,
                                  bl_error *err) BL_CHECKED;
 

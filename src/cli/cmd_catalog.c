@@ -175,7 +175,9 @@ const cli_command cli_catalog = {
         "  it (--uri sqlite:///FILE, with --warehouse where new tables are to go), or a warehouse folder "
         "(--warehouse alone), whose\n"
         "  tables are dropped with --purge only. Views are left alone. drop and drop-namespace ask, unless --yes is "
-        "given.\n",
+        "given. Where\n"
+        "  a purge was cut short, drop --purge again names the metadata file that is left: register it, and purge it "
+        "again.\n",
     .more = list_actions,
     .examples = "    bergline catalog create-namespace db --uri sqlite:////data/catalog.db --warehouse /data/wh\n"
                 "    bergline catalog tables db --catalog prod\n"

@@ -1,12 +1,14 @@
 /* catalog_verbs.c: names given to metadata files, and tables that go, see bergline/catalog.h. */
-#include "base/map.h"
 #include "bergline/catalog.h"
 #include "format/metadata_json.h"
 #include "table/catalog.h"
 #include "table/io.h"
-#include "table/manifests.h"
+#include "table/table.h"
 #include "write/create.h"
 #include "write/properties.h"
+#include "write/purge.h"
+
+enum { MOST_TRIES = 10 };
 
 /* ---- register ---- */
 
@@ -48,88 +50,6 @@ done:
   return st;
 }
 
-/* ---- purge ---- */
-
-/* The files of a table, each once. */
-typedef struct file_set {
-  bl_table *t;
-  bl_arena *a;
-  bl_map *seen;
-  bl_str *items;
-  size_t n, cap;
-} file_set;
-
-static bl_status add_file(file_set *f, bl_str path, bl_error *err) {
-  bool added;
-  bl_str copy = bl_arena_str(f->a, path);
-  if (!path.p) return BL_OK;
-  if (!copy.p || !bl_map_put(f->seen, copy, 0, &added)) return bl_nomem(err);
-  if (!added) return BL_OK;
-  BL_TRY(bl_grow(f->t->ctx, &f->items, &f->cap, f->n, sizeof *f->items, err));
-  f->items[f->n++] = copy;
-  return BL_OK;
-}
-
-static bl_status add_manifest(file_set *f, const bl_manifest_file *m, bl_error *err) {
-  bl_arena *a = NULL;
-  bl_manifest_entry *es;
-  size_t n;
-  if (bl_map_get(f->seen, m->path)) return BL_OK;
-  BL_TRY(bl_arena_new(f->t->ctx, &a, err));
-  bl_status st = bl_table_manifest_entries(f->t, m, false, a, &es, &n, err);
-  for (size_t i = 0; st == BL_OK && i < n; i++) st = add_file(f, es[i].file.path, err);
-  bl_arena_free(a);
-  return st == BL_OK ? add_file(f, m->path, err) : st;
-}
-
-static bl_status add_snapshot(file_set *f, const bl_snapshot *s, bl_error *err) {
-  bl_arena *a = NULL;
-  bl_manifest_file *ms;
-  size_t n;
-  BL_TRY(bl_arena_new(f->t->ctx, &a, err));
-  bl_status st = bl_table_manifests(f->t, s, a, &ms, &n, err);
-  for (size_t i = 0; st == BL_OK && i < n; i++) st = add_manifest(f, &ms[i], err);
-  bl_arena_free(a);
-  return st == BL_OK ? add_file(f, s->manifest_list, err) : st;
-}
-
-/* What cannot be read is told, and its files stay. */
-static bl_status collect(file_set *f, bl_error *err) {
-  const bl_metadata *md = f->t->metadata;
-  for (size_t i = 0; i < md->n_snapshots; i++) {
-    bl_error why = BL_ERROR_INIT;
-    bl_status st = add_snapshot(f, &md->snapshots[i], &why);
-    if (st == BL_NOMEM) return bl_nomem(err);
-    if (st != BL_OK) bl_warn(f->t->ctx, "files of snapshot %lld stay: %s", (long long)md->snapshots[i].id, why.message);
-  }
-  for (size_t i = 0; i < md->n_statistics; i++) BL_TRY(add_file(f, md->statistics[i].path, err));
-  for (size_t i = 0; i < md->n_partition_statistics; i++) BL_TRY(add_file(f, md->partition_statistics[i].path, err));
-  for (size_t i = 0; i < md->n_metadata_log; i++) BL_TRY(add_file(f, md->metadata_log[i].file, err));
-  return add_file(f, bl_str_of(f->t->metadata_path), err);
-}
-
-static void remove_files(const file_set *f) {
-  for (size_t i = 0; i < f->n; i++) {
-    bl_error why = BL_ERROR_INIT;
-    bl_status st = f->t->io->remove(f->t->io, f->items[i].p, &why);
-    if (st != BL_OK && st != BL_NOT_FOUND) bl_warn(f->t->ctx, "a file stays: %s", why.message);
-  }
-}
-
-/* Folders of the table that are empty now, from the files' upwards. */
-static void remove_folders(const file_set *f) {
-  bl_str top = f->t->metadata->location;
-  for (size_t i = 0; i < f->n; i++) {
-    bl_str path = f->items[i];
-    if (!bl_str_starts(path, top)) continue;
-    char *p = (char *)path.p; /* the set's own copy, of no use afterwards */
-    for (char *slash; (slash = strrchr(p, '/')) && (size_t)(slash - p) >= top.n;) {
-      *slash = 0;
-      if (f->t->io->remove(f->t->io, p, NULL) != BL_OK) break;
-    }
-  }
-}
-
 /* ---- drop ---- */
 
 static bl_status check_purge(const bl_table *t, bl_error *err) {
@@ -138,24 +58,69 @@ static bl_status check_purge(const bl_table *t, bl_error *err) {
   return bl_fail(err, BL_USAGE, "cannot purge %s: its property gc.enabled is false", t->name);
 }
 
-/* The files are found while the table is there, and removed when its name is gone. */
-static bl_status purge(bl_ctx *ctx, bl_catalog *c, const bl_table_name *t, const char *name, const bl_table_options *o,
-                       bl_error *err) {
-  file_set f = {0};
+typedef struct purging {
+  bl_ctx *ctx;
+  bl_catalog *c;
+  const bl_table_name *name;
+  const char *address;
+  const bl_table_options *o;
+  char *rest; /* bl_free: the newest metadata file where the table would lie; NULL: none */
+} purging;
+
+static bl_status find_rest(void *user, const bl_catalog_pair *folder, bl_error *err) {
+  purging *p = user;
+  bl_table *t = NULL;
+  (void)err;
+  if (bl_table_open(p->ctx, folder->value, p->o, &t, NULL) == BL_OK) p->rest = bl_strdup(p->ctx, t->metadata_path);
+  bl_table_free(t);
+  return BL_OK;
+}
+
+/* There is no such table. Has a purge been cut short, or were its files to stay? Nothing else tells of them. */
+static bl_status tell_rest(purging *p, const bl_error *why, bl_error *err) {
+  bl_status st = BL_UNSUPPORTED;
+  if (!bl_catalog_has_folders(p->c) && p->c->location) st = p->c->location(p->c, p->name, find_rest, p, NULL);
+  if (st == BL_OK && p->rest)
+    st = bl_fail(err, BL_NOT_FOUND, "%s; files of one are there: by %s it is registered, and can be purged again",
+                 why->message, p->rest);
+  else st = bl_fail(err, BL_NOT_FOUND, "%s", why->message);
+  bl_free(p->ctx, p->rest);
+  return st;
+}
+
+static bl_status open_table(purging *p, bl_table **out, bl_error *err) {
+  bl_error why = BL_ERROR_INIT;
+  bl_status st = bl_table_open(p->ctx, p->address, p->o, out, &why);
+  if (st == BL_OK) return BL_OK;
+  return st == BL_NOT_FOUND ? tell_rest(p, &why, err) : bl_fail_at(err, st, why.position, "%s", why.message);
+}
+
+/* Written down as it is when its name goes, as far as that is known: others may commit meanwhile. */
+static bl_status purge_once(purging *p, bool *again, bl_error *err) {
+  bool folders = bl_catalog_has_folders(p->c);
+  bl_table *t = NULL;
+  bl_purge *files = NULL;
   bl_status st;
-  BL_GO(bl_table_open(ctx, name, o, &f.t, err));
-  BL_GO(check_purge(f.t, err));
-  BL_GO(bl_arena_new(ctx, &f.a, err));
-  BL_GO(bl_map_new(ctx, &f.seen, err));
-  BL_GO(collect(&f, err));
-  BL_GO(c->drop(c, t, err));
-  remove_files(&f);
-  remove_folders(&f);
+  BL_GO(open_table(p, &t, err));
+  BL_GO(check_purge(t, err));
+  BL_GO(bl_purge_new(t, folders, &files, err));
+  *again = *again && !folders && !bl_table_is_current(t);
+  if (*again) goto done;
+  BL_GO(p->c->drop(p->c, p->name, err));
+  bl_purge_run(files);
 done:
-  bl_free(ctx, f.items);
-  bl_map_free(f.seen);
-  bl_arena_free(f.a);
-  bl_table_free(f.t);
+  bl_purge_free(files);
+  bl_table_free(t);
+  return st;
+}
+
+static bl_status purge(purging *p, bl_error *err) {
+  bl_status st = BL_OK;
+  bool again = true;
+  for (int tries = 0; again && st == BL_OK; tries++) {
+    again = tries < MOST_TRIES;
+    st = purge_once(p, &again, err);
+  }
   return st;
 }
 
@@ -173,7 +138,8 @@ bl_status bl_catalog_drop(bl_ctx *ctx, const bl_table_options *o, const char *na
                   "cannot drop %s and keep its files: a table of the warehouse %s is its folder "
                   "(purge removes it)",
                   name, c->name));
-  st = purge_too ? purge(ctx, c, &t, name, o, err) : c->drop(c, &t, err);
+  purging p = {.ctx = ctx, .c = c, .name = &t, .address = name, .o = o};
+  st = purge_too ? purge(&p, err) : c->drop(c, &t, err);
 done:
   bl_catalog_free(c);
   bl_arena_free(a);
