@@ -2,7 +2,7 @@
 #include "write/apply.h"
 
 #include "rows/arrow_own.h"
-#include "table/refs.h"
+#include "write/commit.h"
 #include "write/upsert.h"
 
 enum { SCRATCH_BYTES = 1 << 20 };
@@ -192,14 +192,13 @@ bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const 
       .t = t, .ctx = t->ctx, .schema = bl_metadata_current_schema(t->metadata), .key = key, .n_key = n_key};
   bl_upsert_rules rules = {.verb = "apply", .schema_id = a.schema->id, .note = note_position, .user = &a};
   bl_write_result own;
-  bl_snap snap;
-  bl_snap_options so = {.ref = bl_str_of(o ? o->ref : NULL)};
+  const bl_snapshot *head;
   if (!r) r = &own;
   *r = (bl_write_result){.already_applied = bl_change_is_applied(t, o)};
   if (r->already_applied) return BL_OK;
-  BL_TRY(bl_snap_resolve(t->metadata, BL_STR_NONE, &so, &snap, err));
+  BL_TRY(bl_branch_head(t, o && o->ref ? bl_str_of(o->ref) : BL_STR("main"), &head, err));
   bl_status st;
-  BL_GO(begin(&a, events, source, snap.snapshot, err));
+  BL_GO(begin(&a, events, source, head, err));
   BL_GO(read_events(&a, source, err));
   BL_GO(bl_source_seal(a.source, err));
   BL_GO(bl_upsert_source(t, a.source, &rules, o, r, err));

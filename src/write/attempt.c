@@ -62,14 +62,13 @@ bl_status bl_check_same_table(const bl_table *t, const bl_table *now, bl_error *
                  BL_STR_ARG(was), BL_STR_ARG(is));
 }
 
-static bl_status find_branch(bl_attempt *at, bl_error *err) {
-  const bl_metadata *md = at->base->metadata;
-  const bl_ref *r = bl_metadata_ref(md, at->c->ref);
+bl_status bl_branch_head(const bl_table *t, bl_str name, const bl_snapshot **head, bl_error *err) {
+  const bl_ref *r = bl_metadata_ref(t->metadata, name);
   if (r && !r->is_branch)
-    return bl_fail(err, BL_USAGE, "cannot commit to %.*s of %s: it is a tag", BL_STR_ARG(at->c->ref), at->base->name);
-  if (!r && !bl_str_is(at->c->ref, "main"))
-    return bl_fail(err, BL_NOT_FOUND, "no such branch: %.*s of %s", BL_STR_ARG(at->c->ref), at->base->name);
-  at->parent = r ? bl_metadata_snapshot(md, r->snapshot_id) : NULL;
+    return bl_fail(err, BL_USAGE, "cannot commit to %.*s of %s: it is a tag", BL_STR_ARG(name), t->name);
+  if (!r && !bl_str_is(name, "main"))
+    return bl_fail(err, BL_NOT_FOUND, "no such branch: %.*s of %s", BL_STR_ARG(name), t->name);
+  *head = r ? bl_metadata_snapshot(t->metadata, r->snapshot_id) : NULL;
   return BL_OK;
 }
 
@@ -83,7 +82,7 @@ bl_status bl_attempt_new(bl_committing *c, bl_attempt **out, bl_error *err) {
   if (bl_table_is_current(c->t)) at->base = c->t;
   else BL_GO(bl_table_reopen(c->t, &at->base, err));
   BL_GO(bl_check_same_table(c->t, at->base, err));
-  BL_GO(find_branch(at, err));
+  BL_GO(bl_branch_head(at->base, c->ref, &at->parent, err));
   BL_GO(bl_counts_new(at, err));
   if (at->parent) BL_GO(bl_table_manifests(at->base, at->parent, at->arena, &at->manifests, &at->n_manifests, err));
   *out = at;

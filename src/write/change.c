@@ -1,7 +1,6 @@
 /* change.c: see change.h. */
 #include "write/change.h"
 
-#include "table/refs.h"
 #include "write/commit.h"
 #include "write/pointer.h"
 #include "write/properties.h"
@@ -9,12 +8,7 @@
 /* ---- the branch and how to write to it ---- */
 
 static bl_status find_head(bl_change *c, bl_error *err) {
-  bl_snap snap;
-  bl_snap_options so = {.ref = bl_str_of(c->o->ref)};
-  BL_TRY(bl_snap_resolve(c->t->metadata, BL_STR_NONE, &so, &snap, err));
-  if (snap.ref && !snap.ref->is_branch)
-    return bl_fail(err, BL_USAGE, "cannot write: ref %s: it is a tag", snap.ref->name.p);
-  c->head = snap.snapshot;
+  BL_TRY(bl_branch_head(c->t, c->o->ref ? bl_str_of(c->o->ref) : BL_STR("main"), &c->head, err));
   c->schema = bl_metadata_current_schema(c->t->metadata);
   return BL_OK;
 }

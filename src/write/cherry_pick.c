@@ -26,10 +26,7 @@ static bl_status find(picking *p, const char *text, bl_error *err) {
   const bl_metadata *md = p->t->metadata;
   const bl_snap_options o = {.ref = p->ref, .time = BL_TIME_BY_ANCESTRY};
   bl_snap snap;
-  const bl_ref *r = bl_metadata_ref(md, p->ref);
-  if (!r && !bl_str_is(p->ref, "main")) return bl_fail(err, BL_NOT_FOUND, "no such branch: %.*s", BL_STR_ARG(p->ref));
-  if (r && !r->is_branch) return bl_fail(err, BL_USAGE, "cannot commit to %.*s: it is a tag", BL_STR_ARG(p->ref));
-  p->head = r ? bl_metadata_snapshot(md, r->snapshot_id) : NULL;
+  BL_TRY(bl_branch_head(p->t, p->ref, &p->head, err));
   BL_TRY(bl_snap_resolve(md, bl_str_of(text), &o, &snap, err));
   p->pick = snap.snapshot;
   return p->pick ? BL_OK : bl_fail(err, BL_NOT_FOUND, "the table has no snapshot yet");

@@ -27,6 +27,8 @@ typedef bl_status (*bl_metadata_edit)(void *user, bl_edit *e, bl_error *err);
 bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, const bl_write_options *o,
                              bl_error *err) BL_CHECKED;
 
+/* What a commit to a branch rests on; *head NULL: main has no snapshot yet. BL_USAGE: a tag; BL_NOT_FOUND. */
+bl_status bl_branch_head(const bl_table *t, bl_str name, const bl_snapshot **head, bl_error *err) BL_CHECKED;
 /* The snapshot of a branch, or of its ancestors, that holds this batch, or one that is staged under the WAP id (NULL:
  * none is asked for) and holds it; NULL: none does. */
 const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id, const char *wap_id);

@@ -123,7 +123,10 @@ class Tables(TableCase):
         self.assertEqual(self.result('tag', self.table, 'list')[0]['max_ref_age_ms'], 12 * 3600 * 1000)
         self.assertEqual(self.result('branch', self.table, 'list')[1]['max_snapshot_age_ms'], 7 * 86400 * 1000)
         self.refuse(2, 'tag', 'append', self.table, self.rows_file({'id': 9}), '--ref', 'then')
-        self.refuse(8, 'no such branch', 'append', self.table, self.rows_file({'id': 9}), '--ref', 'nowhere')
+        for verb in (('append', self.table, self.rows_file({'id': 9})), ('delete', self.table, '--where', 'true', '--yes'),
+                     ('cherry-pick', self.table, 'audit')):
+            self.refuse(8, 'no such branch: nowhere of ' + self.table, *verb, '--ref', 'nowhere')
+            self.refuse(2, 'cannot commit to then of %s: it is a tag' % self.table, *verb, '--ref', 'then')
         self.refuse(2, 'no ancestor', 'fast-forward', self.table, 'main', 'audit')
         self.refuse(2, '--yes', 'tag', self.table, 'drop', 'then')
         self.run_ok('tag', self.table, 'drop', 'then', '--yes')
