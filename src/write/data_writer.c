@@ -23,7 +23,6 @@ enum {
   PART_ROWS = 65536,
   MOST_OPEN = 100,
   FEW_OPEN = 4 /* files with threads of their own */,
-  FEW_ROWS = 4096 /* that are encoded before a thread has begun */,
   COLUMN_BYTES = 128 << 10 /* that an open file takes for a column */
 };
 
@@ -257,8 +256,7 @@ static bool one_partition(const uint32_t *numbers, int64_t n) {
 
 /* A part whose rows all go to one slot. */
 static bl_status write_whole(bl_data_writer *w, slot *s, bl_error *err) {
-  bool spread = w->n_open <= FEW_OPEN && w->part_rows > FEW_ROWS;
-  BL_TRY(write_rows(w, s, w->part, w->part_begin, w->part_rows, spread, err));
+  BL_TRY(write_rows(w, s, w->part, w->part_begin, w->part_rows, w->n_open <= FEW_OPEN, err));
   return hand_over(w, s, err);
 }
 

@@ -8,7 +8,8 @@
  *    is answered from the batches that were taken back, and that depends on their rows and bytes alone: so the same
  *    rows make the same file on any number of threads. What is not taken back counts by what those before it took;
  *    where these are less than half of it, it is waited for.
- * 5. The sink is called on the caller's thread alone. */
+ * 5. The sink is called on the caller's thread alone.
+ * 6. A column whose dictionary grew too large in the first quarter of a row group has none in the next ones. */
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -378,6 +379,7 @@ public:
       first += c.n_leaves;
       columns_.push_back(std::move(c));
     }
+    for (int i = 0; i < first; i++) leaves_.push_back({properties_of(*file_->schema()->Column(i))});
   }
 
   size_t n() const { return columns_.size(); }
@@ -389,6 +391,7 @@ public:
     Sizes s;
     for (int k = 0; k < c.n_leaves; k++) {
       parquet::ColumnWriter &leaf = *group_->column(c.first_leaf + k);
+      leaves_[static_cast<size_t>(c.first_leaf + k)].count(values->length(), leaf);
       s.pages += leaf.total_compressed_bytes() + leaf.total_compressed_bytes_written();
       s.loose += leaf.estimated_buffered_value_bytes() + leaf.estimated_buffered_dict_bytes() +
                  leaf.estimated_buffered_def_level_bytes() + leaf.estimated_buffered_rep_level_bytes();
@@ -400,10 +403,25 @@ public:
   void end_group() {
     if (group_) group_->Close();
     group_ = nullptr;
+    for (Leaf &l : leaves_) l.end_group();
   }
   void finish() { file_->Close(); }
 
 private:
+  /* 6. */
+  struct Leaf {
+    parquet::ColumnProperties *properties; /* nullptr: not to be changed */
+    int64_t rows = 0, by_dictionary = 0;   /* of the group */
+
+    void count(int64_t n, const parquet::ColumnWriter &w) {
+      rows += n;
+      if (w.total_compressed_bytes_written() == 0) by_dictionary = rows; /* pages are held as long as it grows */
+    }
+    void end_group() {
+      if (properties && rows > 0 && by_dictionary < rows / 4) properties->set_dictionary_enabled(false);
+      rows = by_dictionary = 0;
+    }
+  };
   struct Column {
     int first_leaf, n_leaves;
     std::shared_ptr<arrow::Schema> schema;
@@ -412,6 +430,14 @@ private:
   std::unique_ptr<parquet::ParquetFileWriter> file_;
   parquet::RowGroupWriter *group_ = nullptr; /* file_'s; columns_ have its address */
   std::vector<Column> columns_;
+  std::vector<Leaf> leaves_;
+
+  /* The library looks at them whenever a row group begins. */
+  parquet::ColumnProperties *properties_of(const parquet::ColumnDescriptor &leaf) {
+    const auto &all = *file_->properties();
+    const auto &own = all.column_properties(leaf.path());
+    return &own == &all.default_column_properties() ? nullptr : const_cast<parquet::ColumnProperties *>(&own);
+  }
 };
 
 /* ---- steps of the columns (lanes.h) ---- */
@@ -614,8 +640,12 @@ private:
       }
   }
 
-  /* No two rows of a table share an id: a dictionary of them is work for nothing. */
-  static void plain_row_ids(const std::shared_ptr<GroupNode> &root, parquet::WriterProperties::Builder *b) {
+  /* Each leaf has properties of its own (6). No two rows of a table share an id: a dictionary of them is work for
+   * nothing. */
+  static void dictionaries(const std::shared_ptr<GroupNode> &root, parquet::WriterProperties::Builder *b) {
+    parquet::SchemaDescriptor schema;
+    schema.Init(root);
+    for (int c = 0; c < schema.num_columns(); c++) b->enable_dictionary(schema.Column(c)->path());
     for (int i = 0; i < root->field_count(); i++)
       if (root->field(i)->field_id() == BL_ID_ROW_ID) b->disable_dictionary(root->field(i)->name());
   }
@@ -636,7 +666,7 @@ private:
     if (o.page_bytes > 0) b.data_pagesize(o.page_bytes);
     if (o.dictionary_bytes > 0) b.dictionary_pagesize_limit(o.dictionary_bytes);
     if (o.dictionary_bytes < 0) b.disable_dictionary();
-    plain_row_ids(root, &b);
+    else dictionaries(root, &b);
     blooms(o, root, &b);
     if (o.n_key) {
       parquet::FileEncryptionProperties::Builder e(

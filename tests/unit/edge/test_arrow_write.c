@@ -122,6 +122,79 @@ static void test_arrow_write__damaged_ipc_never_crashes(void **state) {
   teardown(&f);
 }
 
+static bl_status try_ipc(fixture *f, bl_error *err) {
+  memory_input in = memory_open(f->out.p, f->out.n);
+  struct ArrowArrayStream s;
+  rows_read rows = {0};
+  *err = (bl_error)BL_ERROR_INIT;
+  bl_status st = bl_arrow_ipc_reader(f->ctx, &in.in, &s, err);
+  if (st == BL_OK) st = rows_collect(f->ctx, &s, &rows, err);
+  rows_free(&rows);
+  return st;
+}
+
+/* Where the bytes lie in the file, once. */
+static uint8_t *find_bytes(fixture *f, const void *what, size_t n) {
+  uint8_t *p = memmem(f->out.p, f->out.n, what, n);
+  assert_non_null(p);
+  return p;
+}
+
+/* Three rows: a text and a decimal of 7 digits; the second text is empty, the second decimal null. */
+static void write_texts(fixture *f, const char *last) {
+  static const column cols[] = {C("u", "s", true, 1), C("d:7,2", "d", true, 2)};
+  const char *const texts[] = {"needle", "", last};
+  bl_builder *b;
+  struct ArrowArray a;
+  setup(f, cols, 2);
+  test_ok(bl_builder_new(f->ctx, &f->schema, &b, &f->err), &f->err);
+  for (int i = 0; i < 3; i++) {
+    bl_builder *d = bl_builder_child(b, 1);
+    test_ok(bl_builder_bytes(bl_builder_child(b, 0), texts[i], strlen(texts[i]), &f->err), &f->err);
+    test_ok(i == 1 ? bl_builder_null(d, &f->err) : bl_builder_decimal(d, 1234567, &f->err), &f->err);
+    test_ok(bl_builder_close(b, &f->err), &f->err);
+  }
+  test_ok(bl_builder_finish(b, &a, &f->err), &f->err);
+  bl_builder_free(b);
+  test_ok(bl_arrow_ipc_writer(f->ctx, &f->sink, &f->schema, &f->w, &f->err), &f->err);
+  test_ok(bl_arrow_writer_write(f->w, &a, &f->err), &f->err);
+  test_ok(bl_arrow_writer_finish(f->w, &f->err), &f->err);
+}
+
+static void refuse_bad_values(const char *last) {
+  fixture f;
+  bl_error err;
+  write_texts(&f, last);
+  const bl_i128 decimals[3] = {1234567, 0, 1234567};
+  const int32_t offsets[] = {0, 6, 6, 12};
+  uint8_t *text = find_bytes(&f, "needle", 6), *decimal = find_bytes(&f, decimals, sizeof decimals),
+          *offset = find_bytes(&f, offsets, sizeof offsets);
+  test_ok(try_ipc(&f, &err), &err);
+  text[2] = 0xff; /* not UTF-8 */
+  test_status(BL_DAMAGED, try_ipc(&f, &err), &err);
+  text[2] = 'e';
+  for (int bad = 13; bad > 4; bad -= 8) { /* beyond the bytes; before the one before */
+    offset[8] = (uint8_t)bad;
+    test_status(BL_DAMAGED, try_ipc(&f, &err), &err);
+  }
+  offset[8] = 6;
+  for (int byte = 3; byte < 16; byte++) { /* more than 7 digits */
+    decimal[byte] = 1;
+    test_status(BL_DAMAGED, try_ipc(&f, &err), &err);
+    decimal[byte] = 0;
+    decimal[16 + byte] = 1; /* of a null nobody asks */
+    test_ok(try_ipc(&f, &err), &err);
+    decimal[16 + byte] = 0;
+  }
+  teardown(&f);
+}
+
+static void test_arrow_write__values_of_ipc_that_cannot_be_are_refused(void **state) {
+  (void)state;
+  refuse_bad_values("apfel!");
+  refuse_bad_values("\xc3\xa4pfel");
+}
+
 /* ---- Parquet ---- */
 
 static bl_data_reader *open_written(fixture *f, memory_input *in) {
@@ -151,6 +224,69 @@ static void test_arrow_write__row_groups_end_by_bytes(void **state) {
   assert_true(r->meta->n_groups > 2 && r->meta->n_groups < 40);
   assert_int_equal(r->meta->rows, 80000);
   for (size_t g = 0; g < r->meta->n_groups; g++) assert_true(r->meta->groups[g].rows > 0);
+  r->free(r);
+  teardown(&f);
+}
+
+/* Rows 0 … n - 1 of one column of longs in batches of 1,000; repeats: so many different values. */
+static void write_longs(fixture *f, int64_t n, int64_t repeats) {
+  static const column cols[] = {C("l", "a", false, 1)};
+  setup(f, cols, 1);
+  bl_parquet_options o = {.group_bytes = 20000, .page_rows = 500, .dictionary_bytes = 8 * 3000};
+  test_ok(bl_arrow_parquet_writer_with(f->ctx, &f->sink, &f->schema, &o, &f->w, &f->err), &f->err);
+  bl_builder *b;
+  test_ok(bl_builder_new(f->ctx, &f->schema, &b, &f->err), &f->err);
+  for (int64_t i = 0; i < n; i++) {
+    test_ok(bl_builder_int(bl_builder_child(b, 0), i % repeats, &f->err), &f->err);
+    test_ok(bl_builder_close(b, &f->err), &f->err);
+    if ((i + 1) % 1000) continue;
+    struct ArrowArray a;
+    test_ok(bl_builder_finish(b, &a, &f->err), &f->err);
+    test_ok(bl_arrow_writer_write(f->w, &a, &f->err), &f->err);
+  }
+  bl_builder_free(b);
+  test_ok(bl_arrow_writer_finish(f->w, &f->err), &f->err);
+}
+
+/* A page header begins with its type (Thrift, compact): a dictionary's is 2. */
+static bool begins_with_dictionary(const fixture *f, const bl_data_reader *r, size_t group) {
+  const uint8_t *page = f->out.p + r->meta->groups[group].offset;
+  assert_int_equal(page[0], 0x15);
+  return page[1] == 2 << 1;
+}
+
+static void test_arrow_write__a_dictionary_that_grew_too_large_early_is_not_tried_again(void **state) {
+  (void)state;
+  fixture f;
+  memory_input in;
+  write_longs(&f, 60000, INT64_MAX);
+  bl_data_reader *r = open_written(&f, &in);
+  assert_true(r->meta->n_groups > 2);
+  assert_true(begins_with_dictionary(&f, r, 0));
+  for (size_t g = 1; g < r->meta->n_groups; g++) assert_false(begins_with_dictionary(&f, r, g));
+  struct ArrowArrayStream s;
+  rows_read rows;
+  int64_t at = 0;
+  for (size_t g = 0; g < r->meta->n_groups; g++) {
+    test_ok(r->read(r, g, (int32_t[]){0}, 1, NULL, 0, 1000, &s, &f.err), &f.err);
+    test_ok(rows_collect(f.ctx, &s, &rows, &f.err), &f.err);
+    const int64_t *v = rows.all.children[0]->buffers[1];
+    for (int64_t i = 0; i < rows.all.length; i++) assert_int_equal(v[rows.all.children[0]->offset + i], at++);
+    rows_free(&rows);
+  }
+  assert_int_equal(at, 60000);
+  r->free(r);
+  teardown(&f);
+}
+
+static void test_arrow_write__a_dictionary_that_fits_stays(void **state) {
+  (void)state;
+  fixture f;
+  memory_input in;
+  write_longs(&f, 60000, 2000);
+  bl_data_reader *r = open_written(&f, &in);
+  assert_true(r->meta->n_groups > 2);
+  for (size_t g = 0; g < r->meta->n_groups; g++) assert_true(begins_with_dictionary(&f, r, g));
   r->free(r);
   teardown(&f);
 }
@@ -439,7 +575,10 @@ int main(void) {
       cmocka_unit_test(test_arrow_write__an_ipc_stream_comes_back_with_field_ids),
       cmocka_unit_test(test_arrow_write__ipc_files_of_others_come_in_canonical_layouts),
       cmocka_unit_test(test_arrow_write__damaged_ipc_never_crashes),
+      cmocka_unit_test(test_arrow_write__values_of_ipc_that_cannot_be_are_refused),
       cmocka_unit_test(test_arrow_write__row_groups_end_by_bytes),
+      cmocka_unit_test(test_arrow_write__a_dictionary_that_grew_too_large_early_is_not_tried_again),
+      cmocka_unit_test(test_arrow_write__a_dictionary_that_fits_stays),
       cmocka_unit_test(test_arrow_write__key_values_are_kept),
       cmocka_unit_test(test_arrow_write__a_null_in_a_required_column_is_refused_with_its_row),
       cmocka_unit_test(test_arrow_write__a_required_field_below_a_null_struct_is_a_slot),
