@@ -165,28 +165,17 @@ static const char *json_escape(uint8_t c, char room[8]) {
   return room;
 }
 
-/* Not 0 where one of the eight bytes of x is the one that `repeated` holds eight times. */
-static uint64_t has_byte(uint64_t x, uint64_t repeated) {
-  uint64_t y = x ^ repeated;
-  return (y - 0x0101010101010101u) & ~y & 0x8080808080808080u;
-}
-
-/* Eight bytes that all stand for themselves. */
-static bool eight_plain(const uint8_t *p) {
-  uint64_t x;
-  memcpy(&x, p, 8);
-  uint64_t control = (x - 0x2020202020202020u) & ~x;
-  return (((x | control) & 0x8080808080808080u) | has_byte(x, 0x2222222222222222u) |
-          has_byte(x, 0x5c5c5c5c5c5c5c5cu)) == 0;
-}
-
 void bl_print_json_str(bl_buf *b, bl_str s) {
   const uint8_t *p = (const uint8_t *)s.p;
   size_t plain = 0; /* where the bytes begin that are not written yet */
   bl_buf_byte(b, '"');
   for (size_t i = 0; i < s.n;) {
-    if (s.n - i >= 8 && eight_plain(p + i)) {
+    if (s.n - i >= 8 && bl_eight_plain(p + i)) {
       i += 8;
+      continue;
+    }
+    if (p[i] >= 0x20 && p[i] < 0x7f && p[i] != '"' && p[i] != '\\') {
+      i++;
       continue;
     }
     size_t len = utf8_length(p + i, s.n - i);

@@ -45,6 +45,16 @@ void bl_print_hex(bl_buf *b, const void *p, size_t n); /* lower case */
 bool bl_parse_hex(bl_str s, bl_buf *out);
 
 bool bl_utf8_valid(const char *p, size_t n);
+/* Eight bytes that all stand for themselves in a JSON string: ASCII, no control character, no " and no \. */
+static inline bool bl_eight_plain(const void *p) {
+  uint64_t x, ones = 0x0101010101010101u, quote, backslash;
+  memcpy(&x, p, 8);
+  quote = x ^ ones * '"';
+  backslash = x ^ ones * '\\';
+  uint64_t control = (x - ones * ' ') & ~x;
+  uint64_t special = ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash);
+  return ((x | control | special) & ones * 0x80) == 0;
+}
 /* A JSON string with quotes; control characters, " and \ escaped, everything else as it is.
  * Bytes that are not UTF-8 become U+FFFD. */
 void bl_print_json_str(bl_buf *b, bl_str s);

@@ -138,8 +138,9 @@ static bl_status read_string(reader *r, bl_str *out) {
   char *start = r->p + 1, *s = start, *w = start;
   for (;;) {
     char *run = s;
+    while (r->end - s >= 8 && bl_eight_plain(s)) s += 8;
     while (is_plain(*s)) s++;
-    if (w != run) memmove(w, run, (size_t)(s - run));
+    if (w != run) memmove(w, run, (size_t)(s - run)); /* behind an escape */
     w += s - run;
     if (*s == '"') break;
     if (s == r->end) return fail(r, s, "the text ends inside a string");
@@ -247,10 +248,9 @@ static bl_status read_value(reader *r, bl_json **root, bool *complete) {
   skip_space(r);
   size_t at = (size_t)(r->p - r->base); /* a member is where its name is */
   if (r->in && r->in->kind == BL_J_OBJECT) BL_TRY(read_key(r));
-  bl_json *v = bl_arena_calloc(r->a, 1, sizeof *v);
+  bl_json *v = bl_arena_alloc(r->a, 1, sizeof *v);
   if (!v) return bl_nomem(r->err);
-  v->at = at;
-  v->key = r->key;
+  *v = (bl_json){.at = at, .key = r->key};
   *complete = true;
   char c = *r->p;
   bl_status st = BL_OK;

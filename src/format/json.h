@@ -61,6 +61,9 @@ bl_json *bl_json_new_i64(bl_arena *a, int64_t v);
 bl_json *bl_json_new_bool(bl_arena *a, bool v);
 bl_json *bl_json_new_number(bl_arena *a, bl_str text); /* text must be a JSON number */
 bl_json *bl_json_copy(bl_arena *a, const bl_json *v);
+/* A copy of an object; what is inside the elements of its arrays of these names is v's own still: it is not to be
+ * changed, and v must outlive the copy. Such an array can be added to and taken from. */
+bl_json *bl_json_copy_sharing(bl_arena *a, const bl_json *v, const char *const *arrays, size_t n);
 bool bl_json_set(bl_arena *a, bl_json *obj, const char *key,
                  bl_json *v); /* replaces or adds; false = no memory or v NULL */
 bool bl_json_push(bl_json *arr, bl_json *v);

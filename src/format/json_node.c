@@ -211,12 +211,16 @@ static bl_status expect(const bl_json *v, bl_json_kind kind, bl_error *err) {
   return bl_json_fail(err, BL_DAMAGED, v, "%s, where %s should be", kind_name(v->kind), kind_name(kind));
 }
 
+static bool is_whole(bl_str text) {
+  for (size_t i = 0; i < text.n; i++)
+    if (text.p[i] == '.' || text.p[i] == 'e' || text.p[i] == 'E') return false;
+  return true;
+}
+
 /* Exact: no fraction, no exponent, within min and max. */
 static bl_status whole_number(const bl_json *v, int64_t min, int64_t max, int64_t *out, bl_error *err) {
   BL_TRY(expect(v, BL_J_NUMBER, err));
-  for (size_t i = 0; i < v->text.n; i++)
-    if (strchr(".eE", v->text.p[i]))
-      return bl_json_fail(err, BL_DAMAGED, v, "%.60s is not written as a whole number", v->text.p);
+  if (!is_whole(v->text)) return bl_json_fail(err, BL_DAMAGED, v, "%.60s is not written as a whole number", v->text.p);
   int64_t x;
   if (!bl_parse_i64(v->text, &x) || x < min || x > max)
     return bl_json_fail(err, BL_DAMAGED, v, "%.60s does not fit %d bits", v->text.p, max == INT32_MAX ? 32 : 64);
@@ -349,23 +353,64 @@ bl_json *bl_json_new_bool(bl_arena *a, bool b) {
   return v;
 }
 
-/* As deep as the document is, which the context bounds. */
-bl_json *bl_json_copy(bl_arena *a, const bl_json *v) {
+/* The node alone: no content, no name. */
+static bl_json *copy_node(bl_arena *a, const bl_json *v) {
   bool text = v->kind == BL_J_STRING || v->kind == BL_J_NUMBER;
   bl_json *w = text ? new_text(a, v->kind, v->text) : bl_json_new(a, v->kind);
   if (!w) return NULL;
   w->b = v->b;
   w->at = v->at;
-  for (const bl_json *c = v->first; c; c = c->next) {
-    bl_json *d = bl_json_copy(a, c);
-    if (!d) return NULL;
-    d->key = c->key.p ? bl_arena_str(a, c->key) : BL_STR_NONE;
-    if (c->key.p && !d->key.p) return NULL;
-    bl_json_link(w, d);
-  }
+  return w;
+}
+
+/* v, if there is one, becomes the last child of `in` under the name of the node that it is a copy of. */
+static bool link_copy(bl_arena *a, bl_json *in, bl_json *v, const bl_json *of) {
+  if (!v) return false;
+  v->key = of->key.p ? bl_arena_str(a, of->key) : BL_STR_NONE;
+  if (of->key.p && !v->key.p) return false;
+  bl_json_link(in, v);
+  return true;
+}
+
+static bl_json *seal_copy(bl_arena *a, bl_json *v) {
   const bl_json *twice;
   bool container = v->kind == BL_J_ARRAY || v->kind == BL_J_OBJECT;
-  return !container || bl_json_seal(a, w, &twice) ? w : NULL;
+  return !container || bl_json_seal(a, v, &twice) ? v : NULL;
+}
+
+/* As deep as the document is, which the context bounds. */
+bl_json *bl_json_copy(bl_arena *a, const bl_json *v) {
+  bl_json *w = copy_node(a, v);
+  for (const bl_json *c = w ? v->first : NULL; c; c = c->next)
+    if (!link_copy(a, w, bl_json_copy(a, c), c)) return NULL;
+  return w ? seal_copy(a, w) : NULL;
+}
+
+/* The array's elements are new nodes, that they can be linked; what they hold is not. */
+static bl_json *copy_array_sharing(bl_arena *a, const bl_json *v) {
+  bl_json *w = copy_node(a, v);
+  for (const bl_json *c = w ? v->first : NULL; c; c = c->next) {
+    bl_json *d = bl_arena_alloc(a, 1, sizeof *d);
+    if (!d) return NULL;
+    *d = *c;
+    bl_json_link(w, d);
+  }
+  return w ? seal_copy(a, w) : NULL;
+}
+
+static bool is_one_of(const bl_json *v, const char *const *keys, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (bl_str_is(v->key, keys[i])) return true;
+  return false;
+}
+
+bl_json *bl_json_copy_sharing(bl_arena *a, const bl_json *v, const char *const *arrays, size_t n) {
+  bl_json *w = copy_node(a, v);
+  for (const bl_json *c = w ? v->first : NULL; c; c = c->next) {
+    bool shares = c->kind == BL_J_ARRAY && is_one_of(c, arrays, n);
+    if (!link_copy(a, w, shares ? copy_array_sharing(a, c) : bl_json_copy(a, c), c)) return NULL;
+  }
+  return w ? seal_copy(a, w) : NULL;
 }
 
 /* Put v in the place of old. */

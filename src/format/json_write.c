@@ -26,18 +26,23 @@ static void print_key(bl_buf *b, const bl_json *v, bool pretty) {
   bl_buf_cstr(b, pretty ? ": " : ":");
 }
 
-void bl_json_print(bl_buf *b, const bl_json *v, bool pretty) {
-  size_t depth = 0;
+/* v whose content is another's (bl_json_copy_sharing): that one says the same. */
+static const bl_json *owner_of_content(const bl_json *v) {
+  return v->first && v->first->parent != v ? v->first->parent : NULL;
+}
+
+static void print_tree(bl_buf *b, const bl_json *v, bool pretty, size_t depth) {
   const bl_json *at = v;
   for (;;) {
     if (at != v) print_key(b, at, pretty);
-    if (at->first) {
+    const bl_json *owner = owner_of_content(at);
+    if (owner) print_tree(b, owner, pretty, depth);
+    else if (at->first) {
       bl_buf_byte(b, at->kind == BL_J_OBJECT ? '{' : '[');
       at = at->first;
       new_line(b, pretty, ++depth);
       continue;
-    }
-    print_scalar(b, at);
+    } else print_scalar(b, at);
     while (at != v && !at->next) {
       at = at->parent;
       new_line(b, pretty, --depth);
@@ -48,6 +53,11 @@ void bl_json_print(bl_buf *b, const bl_json *v, bool pretty) {
     bl_buf_byte(b, ',');
     new_line(b, pretty, depth);
   }
+}
+
+void bl_json_print(bl_buf *b, const bl_json *v, bool pretty) {
+  const bl_json *owner = owner_of_content(v);
+  print_tree(b, owner ? owner : v, pretty, 0);
 }
 
 bl_str bl_json_text(bl_arena *a, const bl_json *v) {

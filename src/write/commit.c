@@ -250,7 +250,7 @@ static bl_status try_once(bl_attempt *at, const bl_write_options *o, bool *movin
   bl_edit e;
   bl_manifest_file *list;
   size_t n;
-  BL_TRY(bl_edit_begin(at->arena, at->base->metadata, &e, err));
+  BL_TRY(bl_edit_begin_adding(at->arena, at->base->metadata, &e, err));
   BL_TRY(check_next_row_id(at, err));
   BL_TRY(bl_attempt_validate(at, err));
   BL_TRY(bl_attempt_manifests(at, err));

@@ -8,7 +8,7 @@ static const int64_t CLOCK_SKEW_MS = 60 * 1000;
 
 /* ---- parts of the document ---- */
 
-bl_status bl_edit_begin(bl_arena *a, const bl_metadata *base, bl_edit *out, bl_error *err) {
+static bl_status begin(bl_arena *a, const bl_metadata *base, bl_edit *out, bl_error *err) {
   int64_t now = bl_now_ms(bl_arena_ctx(a));
   *out = (bl_edit){.a = a, .base = base, .now_ms = now};
   if (now < base->last_updated_ms - CLOCK_SKEW_MS)
@@ -17,7 +17,19 @@ bl_status bl_edit_begin(bl_arena *a, const bl_metadata *base, bl_edit *out, bl_e
                    "tolerated): set the clock",
                    (long long)((base->last_updated_ms - now) / 1000));
   if (now < base->last_updated_ms) out->now_ms = base->last_updated_ms;
+  return BL_OK;
+}
+
+bl_status bl_edit_begin(bl_arena *a, const bl_metadata *base, bl_edit *out, bl_error *err) {
+  BL_TRY(begin(a, base, out, err));
   out->doc = bl_json_copy(a, base->json);
+  return out->doc ? BL_OK : bl_nomem(err);
+}
+
+bl_status bl_edit_begin_adding(bl_arena *a, const bl_metadata *base, bl_edit *out, bl_error *err) {
+  static const char *const many[] = {"snapshots", "snapshot-log", "metadata-log"};
+  BL_TRY(begin(a, base, out, err));
+  out->doc = bl_json_copy_sharing(a, base->json, many, BL_LEN(many));
   return out->doc ? BL_OK : bl_nomem(err);
 }
 

@@ -23,6 +23,9 @@ typedef struct bl_edit {
 
 /* now_ms: the ctx's time, at least the base's last-updated-ms. BL_IO: the clock is more than a minute behind it. */
 bl_status bl_edit_begin(bl_arena *a, const bl_metadata *base, bl_edit *out, bl_error *err) BL_CHECKED;
+/* For an edit that adds a snapshot and moves a ref: snapshots and log lines that are there are not copied, nor may they
+ * be changed; base must outlive the edit. Their number is then of little weight. */
+bl_status bl_edit_begin_adding(bl_arena *a, const bl_metadata *base, bl_edit *out, bl_error *err) BL_CHECKED;
 
 /* The member `key` of the document as a list or an object, made where it is absent or null. NULL = no memory. */
 bl_json *bl_edit_list(bl_edit *e, const char *key);

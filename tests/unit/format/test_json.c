@@ -436,6 +436,32 @@ static void test_json__members_of_big_objects_are_found_through_an_index(void **
   fixture_close(&f);
 }
 
+/* Plain stretches are read eight bytes at a time: each byte at each place of one must be seen. */
+static void test_json__every_byte_is_seen_at_every_place_of_a_string(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open(&f);
+  for (int c = 0; c < 256; c++)
+    for (int at = 0; at < 24; at++) {
+      char text[27];
+      memset(text, 'x', sizeof text);
+      text[0] = text[25] = '"';
+      text[26] = ' ';
+      text[1 + at] = (char)c;
+      if (c == '"') refuse_bytes(&f, text, sizeof text, "the end", at + 2);
+      else if (c == '\\') refuse_bytes(&f, text, sizeof text, at == 23 ? "ends inside" : "an escape", -1);
+      else if (c < 0x20) refuse_bytes(&f, text, sizeof text, "control character", at + 1);
+      else if (c >= 0x80) refuse_bytes(&f, text, sizeof text, "not UTF-8", at + 1);
+      else {
+        bl_json *v = parse_bytes(&f, text, sizeof text);
+        assert_int_equal(v->text.n, 24);
+        assert_memory_equal(v->text.p, text + 1, 24);
+      }
+      f.err = (bl_error)BL_ERROR_INIT;
+    }
+  fixture_close(&f);
+}
+
 static bl_status parse_and_drop(bl_ctx *ctx, void *text, bl_error *err) {
   bl_arena *a;
   bl_json *v;
@@ -477,6 +503,7 @@ int main(void) {
       cmocka_unit_test(test_json__a_wrong_kind_is_named_with_path_and_position),
       cmocka_unit_test(test_json__a_node_that_was_built_has_no_position),
       cmocka_unit_test(test_json__members_of_big_objects_are_found_through_an_index),
+      cmocka_unit_test(test_json__every_byte_is_seen_at_every_place_of_a_string),
       cmocka_unit_test(test_json__every_failing_allocation_gives_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

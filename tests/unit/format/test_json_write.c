@@ -186,6 +186,74 @@ static void test_json_write__a_copy_is_independent(void **state) {
   fixture_close(&f);
 }
 
+static const char *const shared[] = {"list", "log"};
+
+static void test_json_write__a_copy_that_shares_says_the_same_and_leaves_the_original_alone(void **state) {
+  (void)state;
+  static const char text[] =
+      "{\"n\":1,\"list\":[{\"a\":[1,{\"b\":[]}]},{},3,\"s\",[4,[5]]],\"o\":{\"list\":[{\"k\":1}]},"
+      "\"log\":{\"x\":[1]}}";
+  fixture f;
+  fixture_open(&f);
+  bl_json *v = parse(&f, text), *w = bl_json_copy_sharing(f.a, v, shared, BL_LEN(shared));
+  assert_string_equal(print(&f, w, false), text);
+  assert_string_equal(print(&f, w, true), print(&f, v, true));
+  assert_string_equal(print(&f, bl_json_at(bl_json_get(w, "list"), 0), false), "{\"a\":[1,{\"b\":[]}]}");
+  assert_string_equal(print(&f, bl_json_copy(f.a, w), true), print(&f, v, true));
+  bl_json *list = (bl_json *)bl_json_get(w, "list");
+  bl_json_remove_child(list, list->first);
+  bl_json_remove_child(list, list->last);
+  assert_true(bl_json_push(list, bl_json_new_i64(f.a, 9)));
+  assert_true(bl_json_set(f.a, w, "n", bl_json_new_bool(f.a, true)));
+  bl_json_remove((bl_json *)bl_json_get(w, "o"), "list");
+  assert_true(bl_json_push((bl_json *)bl_json_get(bl_json_get(w, "log"), "x"), bl_json_new_i64(f.a, 2)));
+  assert_string_equal(print(&f, w, false), "{\"n\":true,\"list\":[{},3,\"s\",9],\"o\":{},\"log\":{\"x\":[1,2]}}");
+  assert_string_equal(print(&f, v, false), text);
+  assert_sound(v);
+  fixture_close(&f);
+}
+
+static void test_json_write__a_copy_that_shares_takes_memory_for_its_elements_alone(void **state) {
+  (void)state;
+  fixture f;
+  bl_arena *a;
+  fixture_open(&f);
+  bl_json *v = parse(&f, "{\"list\":[]}"), *list = (bl_json *)bl_json_get(v, "list");
+  for (int i = 0; i < 100; i++) {
+    bl_json *o = bl_json_new(f.a, BL_J_OBJECT);
+    for (char key[2] = "a"; *key <= 'z'; (*key)++) assert_true(bl_json_set(f.a, o, key, bl_json_new_i64(f.a, i)));
+    assert_true(bl_json_push(list, o));
+  }
+  test_ok(bl_arena_new(f.ctx, &a, &f.err), &f.err);
+  assert_non_null(bl_json_copy_sharing(a, v, shared, BL_LEN(shared)));
+  assert_true(bl_arena_bytes(a) < 200 * sizeof *v);
+  bl_arena_free(a);
+  fixture_close(&f);
+}
+
+static bl_status copy_sharing(bl_ctx *ctx, void *user, bl_error *err) {
+  bl_arena *a;
+  BL_TRY(bl_arena_new(ctx, &a, err));
+  bl_status st = bl_json_copy_sharing(a, user, shared, BL_LEN(shared)) ? BL_OK : bl_nomem(err);
+  bl_arena_free(a);
+  return st;
+}
+
+static void test_json_write__copying_without_memory_says_so(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open(&f);
+  bl_buf b;
+  bl_buf_init(&b, f.ctx, BL_BUF_MAX);
+  bl_buf_cstr(&b, "{\"o\":{\"k\":\"v\"},\"list\":[0");
+  for (int i = 0; i < 300; i++) bl_buf_cstr(&b, ",{\"k\":1}");
+  bl_buf_cstr(&b, "]}");
+  bl_buf_byte(&b, 0);
+  test_fail_each(copy_sharing, parse(&f, (const char *)b.p));
+  bl_buf_free(&b);
+  fixture_close(&f);
+}
+
 static void test_json_write__building_without_memory_says_so(void **state) {
   (void)state;
   fixture f;
@@ -215,6 +283,9 @@ int main(void) {
       cmocka_unit_test(test_json_write__removing_takes_first_middle_and_last),
       cmocka_unit_test(test_json_write__big_objects_stay_sound_through_edits),
       cmocka_unit_test(test_json_write__a_copy_is_independent),
+      cmocka_unit_test(test_json_write__a_copy_that_shares_says_the_same_and_leaves_the_original_alone),
+      cmocka_unit_test(test_json_write__a_copy_that_shares_takes_memory_for_its_elements_alone),
+      cmocka_unit_test(test_json_write__copying_without_memory_says_so),
       cmocka_unit_test(test_json_write__building_without_memory_says_so),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
