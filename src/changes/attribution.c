@@ -310,7 +310,8 @@ static bl_status read_removed(bl_removals *r, bl_stepper *s, const bl_diff *d, b
                     .first_file = s->files->n,
                     .only = &only,
                     .sides = BL_REMOVED_SIDE,
-                    .ids_only = true};
+                    .ids_only = true,
+                    .part_rows = s->part_rows};
   bl_status st = unresolved(r, &only, err);
   if (st == BL_OK) st = bl_identity_collect(&id, d, &sets, err);
   if (st == BL_OK) st = mark_removed(r, sets.removed, err);

@@ -165,7 +165,7 @@ static bl_status attribute_lot(feeding *x, bl_spool *in, int64_t *at, bl_error *
   BL_TRY(bl_removals_new(x->f->ctx, &x->f->files, &r, err));
   bl_status st = want_removals(in, at, limit < LEAST ? LEAST : limit, r, err);
   if (st == BL_OK) st = bl_removals_follow(r, &s, &x->f->range, x->o->full_rows ? x->o->full_rows : BL_FULL_ROWS, err);
-  x->f->files.n = n_files; /* nothing refers to what the walk added */
+  bl_files_cut(&x->f->files, n_files);
   x->stepper.warned_duplicate = s.warned_duplicate;
   x->stepper.saw_duplicate = s.saw_duplicate;
   x->stepper.warned_branches = s.warned_branches;
@@ -355,6 +355,7 @@ static bl_status begin(feeding *x, bl_table *t, const bl_feed_options *o, bl_err
                             .nulls = o->nulls,
                             .check_replace = o->check_replace,
                             .probe_rows = o->probe_rows ? o->probe_rows : BL_PROBE_ROWS,
+                            .part_rows = o->part_rows,
                             .warned_duplicate = o->quiet,
                             .warned_branches = o->quiet};
   f->files.warned_rows = o->quiet;

@@ -12,11 +12,12 @@ typedef struct bl_feed_options {
   const int32_t *key_ids; /* C14: top-level or nested columns of the range's schema; n_key 0 = none */
   size_t n_key;
   bool check_replace, fail_on_broken;
-  const bl_idset *only;          /* history: rows with these ids */
-  bool nulls;                    /* with `only`: rows without id too */
-  bool by_row;                   /* history: events by id (rows without one by place), then ordinal */
-  bool quiet;                    /* no warnings: another feed of the same range gave them */
-  int64_t probe_rows, full_rows; /* 0: BL_PROBE_ROWS, BL_FULL_ROWS; the events are the same whatever they are */
+  const bl_idset *only; /* history: rows with these ids */
+  bool nulls;           /* with `only`: rows without id too */
+  bool by_row;          /* history: events by id (rows without one by place), then ordinal */
+  bool quiet;           /* no warnings: another feed of the same range gave them */
+  /* 0: BL_PROBE_ROWS, BL_FULL_ROWS, BL_PART_ROWS; the events are the same whatever they are. */
+  int64_t probe_rows, full_rows, part_rows;
 } bl_feed_options;
 
 /* A warning of C15 that was given: once a writer and kind. */

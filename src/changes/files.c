@@ -19,20 +19,25 @@ void bl_files_dispose(bl_files *f) {
 
 /* The place of e, found or made. */
 static bl_status place_of(bl_files *f, const bl_manifest_entry *e, uint32_t *out, bl_error *err) {
-  bool added;
+  int64_t hash = bl_place_hash(e);
   if (!f->by_hash) BL_TRY(bl_imap_new(f->ctx, &f->by_hash, err));
   BL_TRY(bl_grow(f->ctx, &f->places, &f->cap_places, f->n_places, sizeof *f->places, err));
-  size_t *head = bl_imap_put(f->by_hash, bl_place_hash(e), f->n_places, &added);
-  if (!head) return bl_nomem(err);
-  uint32_t next = added ? 0 : (uint32_t)*head + 1;
-  for (uint32_t i = next; i; i = f->places[i - 1].next) {
-    *out = i - 1;
+  size_t *last = bl_imap_put(f->by_hash, hash, 0, NULL);
+  if (!last) return bl_nomem(err);
+  for (size_t i = *last; i; i = f->places[i - 1].next) {
+    *out = (uint32_t)i - 1;
     if (bl_same_place(f->items[f->places[i - 1].version].entry, e)) return BL_OK;
   }
   *out = (uint32_t)f->n_places;
-  *head = f->n_places;
-  f->places[f->n_places++] = (bl_file_place){(uint32_t)f->n, next};
+  f->places[f->n_places++] = (bl_file_place){(uint32_t)f->n, (uint32_t)*last, hash};
+  *last = f->n_places;
   return BL_OK;
+}
+
+void bl_files_cut(bl_files *f, size_t n) {
+  f->n = n;
+  for (; f->n_places && f->places[f->n_places - 1].version >= n; f->n_places--)
+    *bl_imap_get(f->by_hash, f->places[f->n_places - 1].hash) = f->places[f->n_places - 1].next;
 }
 
 bl_status bl_files_add(bl_files *f, const bl_manifest_entry *e, uint8_t basis, uint32_t *number, bl_error *err) {

@@ -1,5 +1,6 @@
-/* identity.c: see identity.h. A touched file is worked through row group by row group with a byte a row for each side:
- * 1 = live. Removed rows are live in the older snapshot and not in the newer; added ones the reverse. */
+/* identity.c: see identity.h. A touched file is worked through row group by row group, or by parts of one, with a byte
+ * a row for each side: 1 = live. Removed rows are live in the older snapshot and not in the newer; added ones the
+ * reverse. */
 #include "changes/identity.h"
 
 #include "base/pool.h"
@@ -26,10 +27,16 @@ typedef struct run_buffer {
   size_t n;
 } run_buffer;
 
-/* One part of a touched file: row groups [G * k / n, G * (k + 1) / n). */
+/* One part of a touched file: rows [R * k / n, R * (k + 1) / n). */
 typedef struct part {
   uint32_t item, k, n;
 } part;
+
+/* Rows of a row group; n 0: none. */
+typedef struct stretch {
+  size_t group;
+  int64_t first, n; /* first: in the file */
+} stretch;
 
 /* Versions of a touched file, numbered before the workers start. */
 typedef struct numbers {
@@ -124,7 +131,7 @@ typedef struct side {
   bl_open_file *open; /* NULL until stored lineage has to be looked for */
   bl_projection *lineage;
   uint32_t file, file_equality;
-  /* of the group at hand */
+  /* of the stretch at hand */
   const uint8_t *rows, *by_equality; /* by_equality may be NULL */
   int64_t first;
 } side;
@@ -170,29 +177,36 @@ static void close_side(side *s) {
   bl_open_file_free(s->open);
 }
 
-static bl_status add_stored(side *s, size_t group, int64_t n, bl_error *err) {
-  int64_t picked = 0;
-  if (s->c->has_only && !bl_open_file_may_match(s->open, s->lineage, &s->c->only, group)) return BL_OK;
-  for (int64_t i = 0; i < n; i++) picked += s->rows[i];
+static bl_status add_stored(side *s, const stretch *x, bl_error *err) {
+  const bl_data_group *g = &s->open->meta->groups[x->group];
+  int64_t picked = 0, skipped = x->first - g->first_row;
+  if (s->c->has_only && !bl_open_file_may_match(s->open, s->lineage, &s->c->only, x->group)) return BL_OK;
+  for (int64_t i = 0; i < x->n; i++) picked += s->rows[i];
   if (picked == 0) return BL_OK;
-  if (picked > n / 4) return bl_open_file_read(s->open, s->lineage, group, NULL, 0, visit_stored, s, err);
+  if (picked > x->n / 4) {
+    bl_row_range rows = {skipped, skipped + x->n};
+    bool all = x->n == g->rows;
+    return bl_open_file_read(s->open, s->lineage, x->group, all ? NULL : &rows, !all, visit_stored, s, err);
+  }
   bl_row_range *ranges;
-  size_t n_ranges;
-  BL_TRY(bl_ranges_of(s->c->ctx, s->rows, n, &ranges, &n_ranges, err));
-  bl_status st = bl_open_file_read(s->open, s->lineage, group, ranges, n_ranges, visit_stored, s, err);
+  size_t n;
+  BL_TRY(bl_ranges_of(s->c->ctx, s->rows, x->n, &ranges, &n, err));
+  for (size_t i = 0; i < n; i++) ranges[i] = (bl_row_range){ranges[i].begin + skipped, ranges[i].end + skipped};
+  bl_status st = bl_open_file_read(s->open, s->lineage, x->group, ranges, n, visit_stored, s, err);
   bl_free(s->c->ctx, ranges);
   return st;
 }
 
-/* Rows of a group whose byte is 1. */
-static bl_status add_group(side *s, size_t group, const uint8_t *rows, const uint8_t *by_equality, int64_t first,
-                           int64_t n, bl_error *err) {
+/* Rows of a stretch whose byte is 1. */
+static bl_status add_stretch(side *s, const stretch *x, const uint8_t *rows, const uint8_t *by_equality,
+                             bl_error *err) {
+  int64_t first = x->first, n = x->n;
   s->rows = rows;
   s->by_equality = by_equality;
   s->first = first;
   if (!memchr(rows, 1, (size_t)n)) return BL_OK;
   BL_TRY(open_side(s, err));
-  if (s->lineage) return add_stored(s, group, n, err);
+  if (s->lineage) return add_stored(s, x, err);
   for (int64_t i = 0; i < n;) {
     if (!rows[i]) {
       i++;
@@ -231,8 +245,9 @@ static bl_status grow_arrays(touched_work *w, int64_t n, bl_error *err) {
   return BL_OK;
 }
 
-/* live[] of both sides for one group; by_position = not deleted by position in the newer one. */
-static bl_status fill_live(touched_work *w, size_t group, int64_t first, int64_t n, bl_error *err) {
+/* live[] of both sides for a stretch; by_position = not deleted by position in the newer one. */
+static bl_status fill_live(touched_work *w, const stretch *x, bl_error *err) {
+  int64_t first = x->first, n = x->n;
   const bl_file_deletes *fd[2] = {&w->t->old_deletes, &w->t->new_deletes};
   bool there[2] = {w->t->old_entry != NULL, w->t->new_entry != NULL};
   BL_TRY(grow_arrays(w, n, err));
@@ -243,30 +258,48 @@ static bl_status fill_live(touched_work *w, size_t group, int64_t first, int64_t
   }
   memcpy(w->by_position, w->live[1], (size_t)n);
   bool equality = (fd[0] && fd[0]->n_equality) || (fd[1] && fd[1]->n_equality);
-  return equality ? bl_deletes_equality(w->c->deletes, w->open, fd, w->live, 2, group, err) : BL_OK;
+  return equality ? bl_deletes_equality(w->c->deletes, w->open, fd, w->live, 2, x->group, err) : BL_OK;
 }
 
 static bool wants(const touched_work *w, bl_sides which) {
   return w->c->x->sides == BL_BOTH_SIDES || w->c->x->sides == which;
 }
 
-static bl_status do_group(touched_work *w, size_t group, bl_error *err) {
-  int64_t first = w->open->meta->groups[group].first_row, n = w->open->meta->groups[group].rows;
-  if (n == 0) return BL_OK;
-  BL_TRY(fill_live(w, group, first, n, err));
+static bl_status do_stretch(touched_work *w, const stretch *x, bl_error *err) {
+  int64_t n = x->n;
+  BL_TRY(fill_live(w, x, err));
   for (int64_t i = 0; i < n; i++) w->out[i] = w->live[0][i] & (uint8_t)!w->live[1][i];
   if (w->t->old_entry && wants(w, BL_REMOVED_SIDE))
-    BL_TRY(add_group(&w->removed, group, w->out, w->t->new_entry ? w->by_position : NULL, first, n, err));
+    BL_TRY(add_stretch(&w->removed, x, w->out, w->t->new_entry ? w->by_position : NULL, err));
   for (int64_t i = 0; i < n; i++) w->out[i] = w->live[1][i] & (uint8_t)!w->live[0][i];
-  return w->t->new_entry && wants(w, BL_ADDED_SIDE) ? add_group(&w->added, group, w->out, NULL, first, n, err) : BL_OK;
+  return w->t->new_entry && wants(w, BL_ADDED_SIDE) ? add_stretch(&w->added, x, w->out, NULL, err) : BL_OK;
 }
 
 static bool same_deletes(const bl_file_deletes *a, const bl_file_deletes *b) {
   return a->n_equality == 0 && b->n_equality == 0;
 }
 
-/* Which group may hold a difference of a kept file without equality deletes? */
-static bool group_differs(const touched_work *w, int64_t first, int64_t n) {
+static bool has_equality(const bl_touched *t) {
+  return t->old_deletes.n_equality + t->new_deletes.n_equality > 0;
+}
+
+/* The rows of a group that are of the work's part. Equality deletes are applied to whole groups, and only Parquet can
+ * read a part of one without the rest: others belong to the part in which they begin. */
+static stretch stretch_of(const touched_work *w, size_t group) {
+  const bl_data_group *g = &w->open->meta->groups[group];
+  int64_t rows = w->open->meta->rows, n = w->part->n;
+  int64_t begin = rows / n * w->part->k, end = w->part->k + 1 == n ? rows : begin + rows / n;
+  int64_t a = g->first_row > begin ? g->first_row : begin;
+  int64_t b = g->first_row + g->rows < end ? g->first_row + g->rows : end;
+  if (has_equality(w->t) || w->open->entry->file.format != BL_FORMAT_PARQUET) {
+    bool mine = g->first_row >= begin && g->first_row < end;
+    return (stretch){group, g->first_row, mine ? g->rows : 0};
+  }
+  return (stretch){group, a, b > a ? b - a : 0};
+}
+
+/* Which stretch may hold a difference of a kept file without equality deletes? */
+static bool stretch_differs(const touched_work *w, int64_t first, int64_t n) {
   if (!w->t->old_entry || !w->t->new_entry || !same_deletes(&w->t->old_deletes, &w->t->new_deletes)) return true;
   int64_t a = w->deleted[0] ? bl_posset_count_range(w->deleted[0], first, first + n) : 0;
   int64_t b = w->deleted[1] ? bl_posset_count_range(w->deleted[1], first, first + n) : 0;
@@ -295,13 +328,12 @@ static bl_status do_touched(touched_work *w, bl_error *err) {
   BL_TRY(open_side(s, err));
   w->open = s->open;
   if (w->part->k == 0 && w->open->meta->rows != s->entry->file.record_count) warn_of_rows(w, s->entry);
-  bool plain = !w->deleted[0] && !w->deleted[1] && !kept && !s->lineage &&
-               t->old_deletes.n_equality + t->new_deletes.n_equality == 0;
+  bool plain = !w->deleted[0] && !w->deleted[1] && !kept && !s->lineage && !has_equality(t);
   if (plain) return w->part->k == 0 ? add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err) : BL_OK;
-  size_t groups = w->open->meta->n_groups, end = groups * (w->part->k + 1) / w->part->n;
-  for (size_t g = groups * w->part->k / w->part->n; g < end; g++)
-    if (group_differs(w, w->open->meta->groups[g].first_row, w->open->meta->groups[g].rows))
-      BL_TRY(do_group(w, g, err));
+  for (size_t g = 0; g < w->open->meta->n_groups; g++) {
+    stretch x = stretch_of(w, g);
+    if (x.n > 0 && stretch_differs(w, x.first, x.n)) BL_TRY(do_stretch(w, &x, err));
+  }
   return BL_OK;
 }
 
@@ -337,16 +369,17 @@ static bl_status collect_part(void *user, size_t at, bl_error *err) {
 
 enum { MOST_PARTS = 16 };
 
-/* Big files that go or come are worked on by several threads; their parts by the entry's split offsets. A kept file is
- * one part: its groups are mostly passed over. */
+/* Big files that go or come are worked on by several threads. A kept file is one part: its groups are mostly passed
+ * over. */
 static bl_status make_parts(collector *c, bl_error *err) {
+  int64_t part_rows = c->x->part_rows ? c->x->part_rows : BL_PART_ROWS;
   size_t cap = 0;
   for (size_t i = 0; i < c->d->n; i++) {
     const bl_touched *t = &c->d->items[i];
     const bl_data_file *f = t->old_entry ? &t->old_entry->file : &t->new_entry->file;
-    size_t n = t->old_entry && t->new_entry ? 1 : f->n_split_offsets;
+    int64_t n = t->old_entry && t->new_entry ? 1 : f->record_count / part_rows;
     n = n < 1 ? 1 : n > MOST_PARTS ? MOST_PARTS : n;
-    for (size_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
       BL_TRY(bl_grow(c->ctx, &c->parts, &cap, c->n_parts, sizeof *c->parts, err));
       c->parts[c->n_parts++] = (part){(uint32_t)i, (uint32_t)k, (uint32_t)n};
     }

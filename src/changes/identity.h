@@ -17,6 +17,8 @@ typedef struct bl_row_sets {
 
 void bl_row_sets_dispose(bl_row_sets *s);
 
+enum { BL_PART_ROWS = 1 << 20 };
+
 typedef enum bl_sides { BL_BOTH_SIDES, BL_REMOVED_SIDE, BL_ADDED_SIDE } bl_sides;
 
 typedef struct bl_identity {
@@ -26,8 +28,9 @@ typedef struct bl_identity {
   const bl_idset *only; /* NULL = all ids; else only rows with these */
   bool nulls;           /* with `only`: rows without id too */
   bl_sides sides;
-  bl_probe *probe; /* where the runs of one side go instead of sorters; NULL */
-  bool ids_only;   /* sequence numbers are not wanted (and are 0) */
+  bl_probe *probe;   /* where the runs of one side go instead of sorters; NULL */
+  bool ids_only;     /* sequence numbers are not wanted (and are 0) */
+  int64_t part_rows; /* files of more rows are worked on by several threads; 0: BL_PART_ROWS */
 } bl_identity;
 
 /* Ids and sequence numbers that a file stores, and those that its rows inherit, lie in [0, this]: whatever is added to

@@ -281,8 +281,12 @@ static bool is_mixed(const bl_diff *d) {
 bl_status bl_step_compare(bl_stepper *s, const bl_diff *d, bool is_replace, const bl_step_sink *sink, bool *skipped,
                           bl_error *err) {
   comparison c = {.s = s, .sink = sink};
-  bl_identity id = {
-      .env = s->reading, .files = s->files, .first_file = s->files->n, .only = s->only, .nulls = s->nulls};
+  bl_identity id = {.env = s->reading,
+                    .files = s->files,
+                    .first_file = s->files->n,
+                    .only = s->only,
+                    .nulls = s->nulls,
+                    .part_rows = s->part_rows};
   bool removes = false;
   for (size_t i = 0; !removes && i < d->n; i++) removes = d->items[i].old_entry != NULL;
   if (s->removals_only && !removes) return BL_OK;

@@ -129,8 +129,9 @@ Leaf::Leaf(std::shared_ptr<ParquetFile> file, size_t group, int32_t leaf, PagePl
   else open_reader();
 }
 
-/* Where all rows are read nothing is picked; levels are asked for below structs, lists and maps only. */
+/* Rows in one stretch are decoded, not picked; levels are asked for below structs, lists and maps only. */
 bool Leaf::can_be_picked() const {
+  if (ranges_.size() == 1) return false;
   const parquet::ColumnDescriptor *descr = file_->footer->schema()->Column(leaf_);
   if (file_->tree.at(node_).parent != 0 || descr->max_repetition_level() > 0 || descr->max_definition_level() > 1)
     return false;

@@ -300,6 +300,15 @@ static void test_files__versions_of_one_file_have_one_place(void **state) {
   }
   assert_int_equal(files.n_places, BL_LEN(first));
   for (size_t i = 0; i < BL_LEN(first); i++) assert_int_equal(files.places[i].version, first[i]);
+  bl_files_cut(&files, 3); /* those of the second "/a" are forgotten, its place too */
+  assert_int_equal(files.n_places, 2);
+  e[3] = e[5] = (bl_manifest_entry){.file = {.path = BL_STR("/gone")}};
+  for (size_t i = 0; i < 3; i++) {
+    static const size_t again[] = {1, 0, 1}, place[] = {1, 0, 1};
+    uint32_t number;
+    test_ok(bl_files_add(&files, &e[again[i]], BL_BASIS_ROW_ID, &number, &err), &err);
+    assert_int_equal(files.items[number].place, place[i]);
+  }
   bl_files_dispose(&files);
   test_ctx_free(ctx);
 }
