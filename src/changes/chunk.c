@@ -179,6 +179,51 @@ static bl_status blank_row(bl_ctx *ctx, const bl_type *wanted, struct ArrowArray
   return BL_OK;
 }
 
+/* ---- batches put together, a column a thread ---- */
+
+typedef struct joining {
+  bl_ctx *ctx;
+  bl_fetched *got;
+  const struct ArrowSchema *schema;
+  struct ArrowArray *out;
+} joining;
+
+static bl_status join_parts(const joining *j, size_t column, struct ArrowArray *parts, bl_error *err) {
+  struct ArrowSchema one = *j->schema; /* borrowed: of this column alone */
+  struct ArrowArray joined;
+  one.n_children = 1;
+  one.children = &j->schema->children[column];
+  for (size_t i = 0; i < j->got->n; i++) {
+    BL_TRY(bl_array_new(j->ctx, j->got->batches[i].length, 1, 1, &parts[i], err));
+    bl_array_move(j->got->batches[i].children[column], parts[i].children[0]);
+  }
+  BL_TRY(bl_arrow_concat(parts, j->got->n, &one, &joined, err));
+  bl_array_move(joined.children[0], j->out->children[column]);
+  bl_array_release(&joined);
+  return BL_OK;
+}
+
+static bl_status join_column(void *user, size_t column, bl_error *err) {
+  joining *j = user;
+  struct ArrowArray *parts = bl_calloc(j->ctx, j->got->n, sizeof *parts);
+  if (!parts) return bl_nomem(err);
+  bl_status st = join_parts(j, column, parts, err);
+  for (size_t i = 0; i < j->got->n; i++) bl_array_release(&parts[i]);
+  bl_free(j->ctx, parts);
+  return st;
+}
+
+static bl_status join_batches(bl_ctx *ctx, bl_fetched *got, const struct ArrowSchema *schema, struct ArrowArray *out,
+                              bl_error *err) {
+  joining j = {ctx, got, schema, out};
+  int64_t rows = 0;
+  for (size_t i = 0; i < got->n; i++) rows += got->batches[i].length;
+  BL_TRY(bl_array_new(ctx, rows, 1, schema->n_children, out, err));
+  bl_status st = bl_parallel(ctx, (size_t)schema->n_children, join_column, &j, err);
+  if (st != BL_OK) bl_array_release(out);
+  return st;
+}
+
 static bl_status fetch_places(bl_feed *feed, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
                               const bl_place *places, size_t n, int64_t max_bytes, bool *over, bl_error *err) {
   bl_fetched got;
@@ -188,7 +233,7 @@ static bl_status fetch_places(bl_feed *feed, bl_chunk *c, const bl_type *wanted,
   c->bytes = got.bytes;
   if (got.n == 0) st = blank_row(c->ctx, wanted, &c->values, err);
   else if (got.n == 1) bl_array_move(&got.batches[0], &c->values);
-  else st = bl_arrow_concat(got.batches, got.n, schema, &c->values, err);
+  else st = join_batches(c->ctx, &got, schema, &c->values, err);
   bl_fetched_dispose(&got);
   return st;
 }
