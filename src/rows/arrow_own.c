@@ -108,20 +108,27 @@ static int64_t value_width(const char *format) {
   }
 }
 
-int64_t bl_array_bytes(const struct ArrowSchema *s, const struct ArrowArray *a) {
+int64_t bl_array_part_bytes(const struct ArrowSchema *s, const struct ArrowArray *a, int64_t begin, int64_t n) {
   char f = s->format[0];
-  int64_t bytes = 0;
+  int64_t bytes = 0, first = a->offset + begin;
+  bool is_struct = f == '+' && s->format[1] == 's', has_offsets = f == 'u' || f == 'z' || (f == '+' && !is_struct);
   if (f == 'n') return 0;
-  if (f == '+') {
-    if (s->format[1] != 's') bytes = 4 * a->length;
-    for (int64_t i = 0; i < a->n_children && i < s->n_children; i++)
-      bytes += bl_array_bytes(s->children[i], a->children[i]);
-    return bytes;
+  if (f == 'b') return n / 8;
+  if (f != '+' && !has_offsets) return n * value_width(s->format);
+  if (has_offsets) {
+    const int32_t *off = a->buffers[1];
+    bytes = 4 * n;
+    n = off ? (int64_t)off[first + n] - off[first] : 0;
+    first = off ? off[first] : 0;
   }
-  if (f == 'b') return a->length / 8;
-  if (f != 'u' && f != 'z') return a->length * value_width(s->format);
-  const int32_t *off = a->buffers[1];
-  return 4 * a->length + (off ? (int64_t)off[a->offset + a->length] - off[a->offset] : 0);
+  if (f != '+') return bytes + n;
+  for (int64_t i = 0; i < a->n_children && i < s->n_children; i++)
+    bytes += bl_array_part_bytes(s->children[i], a->children[i], first, n);
+  return bytes;
+}
+
+int64_t bl_array_bytes(const struct ArrowSchema *s, const struct ArrowArray *a) {
+  return bl_array_part_bytes(s, a, 0, a->length);
 }
 
 /* Bytes a value takes in the fixed-width buffer; 0 = variable or nested; -1 = bits. */

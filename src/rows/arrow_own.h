@@ -30,6 +30,8 @@ bl_status bl_array_longs(bl_ctx *ctx, const int64_t *v, const uint8_t *valid, in
 
 /* Bytes of the values of an array in the canonical layout: what it would take alone, without validity. */
 int64_t bl_array_bytes(const struct ArrowSchema *s, const struct ArrowArray *a);
+/* The same of its rows [begin, begin + n). */
+int64_t bl_array_part_bytes(const struct ArrowSchema *s, const struct ArrowArray *a, int64_t begin, int64_t n);
 
 static inline bool bl_bit_get(const uint8_t *bits, int64_t i) {
   return (bits[i >> 3] >> (i & 7)) & 1;

@@ -6,7 +6,8 @@
  *    partition after the other. So a partition's rows are all in fan-out or all in the sorter, in the order they came.
  * 3. With a sort order all rows go through the sorter: by slot, then by the order.
  * 4. When the files in hand hold more than half of the memory budget, those that hold most end their row groups.
- * 5. What is in `into` was finished and published; a path is noted there before its file is begun. */
+ * 5. A part that would make a file larger than its target is written in pieces, by what rows before it took.
+ * 6. What is in `into` was finished and published; a path is noted there before its file is begun. */
 #include "write/data_writer.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@ enum {
   PART_ROWS = 65536,
   MOST_OPEN = 100,
   FEW_OPEN = 4 /* files with threads of their own */,
+  MOST_STEPS = 32 /* to the target of a file */,
   COLUMN_BYTES = 128 << 10 /* that an open file takes for a column */
 };
 
@@ -36,8 +38,11 @@ typedef struct slot {
   bl_file_writer *file;
   char *path;
   unsigned columns; /* lineage columns that its files store: never fewer again */
-  bool fan_out;     /* 2. */
-  finished *done;   /* not in `into` yet */
+  int64_t bytes;    /* of the file, and in_memory: of what was given to it */
+  int64_t in_memory;
+  double shrunk;  /* what became of a byte in the file before; 0: there was none */
+  bool fan_out;   /* 2. */
+  finished *done; /* not in `into` yet */
   size_t n_done, cap_done;
   int64_t *rows; /* of the part in hand: a piece of `order_of_rows` */
   int64_t n_rows;
@@ -115,6 +120,12 @@ static bl_status new_path(bl_data_writer *w, slot *s, bl_error *err) {
   return st;
 }
 
+/* What becomes of a byte in memory, as far as the file tells, or the one before. */
+static double shrinks(const slot *s) {
+  if (s->bytes > 0 && s->in_memory > 0) return (double)s->bytes / (double)s->in_memory;
+  return s->shrunk > 0 ? s->shrunk : 1;
+}
+
 /* The slot's file is published; its entry waits in `done`. */
 static bl_status finish_file(bl_data_writer *w, slot *s, bl_error *err) {
   if (!s->file) return BL_OK;
@@ -123,6 +134,9 @@ static bl_status finish_file(bl_data_writer *w, slot *s, bl_error *err) {
   BL_TRY(bl_arena_new(w->ctx, &f.arena, err));
   bl_file_writer *file = s->file;
   s->file = NULL;
+  s->shrunk = shrinks(s);
+  s->bytes = 0;
+  s->in_memory = 0;
   bl_status st = bl_file_writer_finish(file, f.arena, &f.file, err);
   if (st == BL_OK) s->done[s->n_done++] = f;
   else bl_arena_free(f.arena);
@@ -149,19 +163,47 @@ static bl_status hand_over(bl_data_writer *w, slot *s, bl_error *err) {
 
 /* ---- rows into the file of a slot ---- */
 
+static bl_status begin_file(bl_data_writer *w, slot *s, bl_error *err) {
+  if (s->file) return BL_OK;
+  BL_TRY(new_path(w, s, err));
+  return bl_file_writer_new(&w->env, s->path, s->columns, w->ctx->o.threads, &s->file, err);
+}
+
+/* How many of n rows bring the file to its target, as far as those before them tell: not so few that it takes many
+ * steps to get there, nor so many that it is far beyond where these do not get smaller. */
+static int64_t rows_that_fit(const bl_data_writer *w, const slot *s, const struct ArrowArray *batch, int64_t begin,
+                             int64_t n, int64_t *in_memory) {
+  double target = (double)w->env.settings.target_bytes, least = target / MOST_STEPS, room = target - (double)s->bytes;
+  double most = (room > least ? room : least) / shrinks(s);
+  if (most > target) most = target;
+  *in_memory = bl_array_part_bytes(&w->batch_schema, batch, begin, n);
+  if ((double)*in_memory <= most) return n;
+  int64_t fit = 1; /* the most rows of which that is true */
+  for (int64_t beyond = n; beyond - fit > 1;) {
+    int64_t middle = fit + (beyond - fit) / 2;
+    if ((double)bl_array_part_bytes(&w->batch_schema, batch, begin, middle) <= most) fit = middle;
+    else beyond = middle;
+  }
+  *in_memory = bl_array_part_bytes(&w->batch_schema, batch, begin, fit);
+  return fit;
+}
+
 static bl_status write_rows(bl_data_writer *w, slot *s, bl_shared *batch, int64_t begin, int64_t n, bool spread,
                             bl_error *err) {
-  unsigned bits = bl_lineage_bits(&w->env, bl_shared_array(batch));
+  const struct ArrowArray *all = bl_shared_array(batch);
+  int64_t target = w->env.settings.target_bytes, in_memory;
+  unsigned bits = bl_lineage_bits(&w->env, all);
   if (s->file && (bits & ~s->columns)) BL_TRY(finish_file(w, s, err));
   s->columns |= bits;
-  if (!s->file) {
-    BL_TRY(new_path(w, s, err));
-    BL_TRY(bl_file_writer_new(&w->env, s->path, s->columns, w->ctx->o.threads, &s->file, err));
+  for (int64_t end = begin + n, fit; begin < end; begin += fit) {
+    BL_TRY(begin_file(w, s, err));
+    fit = rows_that_fit(w, s, all, begin, end - begin, &in_memory);
+    BL_TRY(bl_file_writer_write(s->file, batch, begin, fit, spread, err));
+    s->in_memory += in_memory;
+    s->bytes = bl_file_writer_bytes(s->file, target);
+    if (s->bytes >= target) BL_TRY(finish_file(w, s, err));
   }
-  BL_TRY(bl_file_writer_write(s->file, batch, begin, n, spread, err));
-  int64_t target = w->env.settings.target_bytes;
-  if (bl_file_writer_bytes(s->file, target) < target) return BL_OK;
-  return finish_file(w, s, err);
+  return BL_OK;
 }
 
 /* The rows of the part that are listed in s, as a batch. */

@@ -256,6 +256,9 @@ bl_status bl_write_settings_new(const bl_table *t, const bl_schema *schema, bl_a
     return refuse("write.format.default", format, "only Parquet is written", err);
   BL_TRY(bl_property_number(t, "write.target-file-size-bytes", INT64_C(512) << 20, &out->target_bytes, err));
   BL_TRY(parquet_of(t, schema, a, &out->parquet, err));
+  /* What is in no page yet is of a size that nobody knows: never more than a small part of the file. */
+  out->parquet.page_bytes = least(out->parquet.page_bytes, out->target_bytes / 16 + 1);
+  out->parquet.dictionary_bytes = least(out->parquet.dictionary_bytes, out->target_bytes / 16 + 1);
   BL_TRY(folder_of(t, a, &out->data_folder, err));
   return bl_metrics_modes_new(t, schema, a, &out->metrics, err);
 }

@@ -225,6 +225,28 @@ static void test_arrow_own__a_struct_constant_holds_its_fields_defaults(void **s
   close_world(&w);
 }
 
+/* struct<n: long, l: list<string>>, which begins in the midst of its columns: rows ["a", "bcd"], [], ["ef"]. */
+static void test_arrow_own__bytes_of_a_part_are_those_of_its_rows(void **state) {
+  (void)state;
+  const int32_t ends[] = {0, 1, 3, 3, 4}, letters[] = {0, 5, 6, 9, 11};
+  const int64_t longs[] = {0, 1, 2, 3};
+  const void *text_buffers[] = {NULL, letters, "skip.abcdef"}, *list_buffers[] = {NULL, ends};
+  const void *long_buffers[] = {NULL, longs}, *none[] = {NULL};
+  struct ArrowArray text = {.length = 4, .n_buffers = 3, .buffers = text_buffers}, *in_list[] = {&text};
+  struct ArrowArray list = {.length = 4, .n_buffers = 2, .buffers = list_buffers, .n_children = 1, .children = in_list};
+  struct ArrowArray n = {.length = 4, .n_buffers = 2, .buffers = long_buffers}, *columns[] = {&n, &list};
+  struct ArrowArray a = {
+      .length = 3, .offset = 1, .n_buffers = 1, .buffers = none, .n_children = 2, .children = columns};
+  struct ArrowSchema u = {.format = "u"}, *below[] = {&u};
+  struct ArrowSchema l = {.format = "+l", .n_children = 1, .children = below}, g = {.format = "l"}, *both[] = {&g, &l};
+  struct ArrowSchema s = {.format = "+s", .n_children = 2, .children = both};
+  assert_int_equal(bl_array_part_bytes(&s, &a, 0, 1), 8 + 4 + 2 * 4 + 4);
+  assert_int_equal(bl_array_part_bytes(&s, &a, 1, 1), 8 + 4);
+  assert_int_equal(bl_array_part_bytes(&s, &a, 2, 1), 8 + 4 + 4 + 2);
+  assert_int_equal(bl_array_bytes(&s, &a), 3 * 12 + 3 * 4 + 6);
+  assert_int_equal(bl_array_part_bytes(&s, &a, 1, 0), 0);
+}
+
 static void test_arrow_own__a_constant_column_beyond_two_gibibytes_is_refused(void **state) {
   (void)state;
   world w = new_world();
@@ -321,6 +343,7 @@ int main(void) {
       cmocka_unit_test(test_arrow_own__nulls_of_every_type_are_null),
       cmocka_unit_test(test_arrow_own__constants_repeat_a_value),
       cmocka_unit_test(test_arrow_own__a_struct_constant_holds_its_fields_defaults),
+      cmocka_unit_test(test_arrow_own__bytes_of_a_part_are_those_of_its_rows),
       cmocka_unit_test(test_arrow_own__a_constant_column_beyond_two_gibibytes_is_refused),
       cmocka_unit_test(test_arrow_own__longs_have_a_validity_where_asked_for),
       cmocka_unit_test(test_arrow_own__what_is_kept_is_released_once_with_its_keeper),

@@ -421,6 +421,61 @@ static void test_data_writer__begins_a_new_file_at_the_target_size(void **state)
   test_ctx_free(ctx);
 }
 
+/* n rows whose text is as long as `width`, and is compressed to a small part of it where `dull`. */
+static char *wide_rows(int n, int width, bool dull) {
+  char *text = malloc((size_t)n * ((size_t)width + 30) + 10), *p = text;
+  uint32_t random = 1;
+  assert_non_null(text);
+  if (!text) return NULL;
+  *p++ = '[';
+  for (int i = 0; i < n; i++) {
+    p += sprintf(p, "%s[%d,\"", i ? "," : "", i);
+    for (int k = 0; k < width; k++) {
+      if (!dull || k % 16 == 0) random = random * 1664525 + 1013904223;
+      *p++ = (char)('a' + (random >> 28));
+    }
+    p += sprintf(p, "\"]");
+  }
+  strcpy(p, "]");
+  return text;
+}
+
+static void test_data_writer__a_batch_of_wide_rows_is_several_files(void **state) {
+  (void)state;
+  static const struct {
+    const char *codec;
+    bool dull;
+  } all[] = {{"uncompressed", false}, {"zstd", false}, {"zstd", true}};
+  enum { ROWS = 20000, TARGET = 400000 };
+  for (size_t i = 0; i < BL_LEN(all); i++) {
+    bl_ctx *ctx = test_ctx();
+    maker *m = maker_new(ctx, 3, plain_fields);
+    maker_property(m, "write.target-file-size-bytes", "400000");
+    maker_property(m, "write.parquet.compression-codec", all[i].codec);
+    writing x;
+    begin(&x, m, &(bl_data_writer_options){.spec_id = -1});
+    char *rows = wide_rows(ROWS, 200, all[i].dull);
+    put(&x, NULL, rows);
+    free(rows);
+    end(&x);
+    assert_true(x.staged->n_data > 1);
+    int64_t n = 0;
+    for (size_t k = 0; k < x.staged->n_data; k++) {
+      const bl_data_file *f = &x.staged->data[k];
+      n += f->record_count;
+      if (f->file_size > TARGET * 5 / 4 || (k + 1 < x.staged->n_data && f->file_size < TARGET * 3 / 4))
+        fail_msg("%s: file %zu of %zu has %lld bytes", all[i].codec, k, x.staged->n_data, (long long)f->file_size);
+    }
+    assert_int_equal(n, ROWS);
+    test_rows got;
+    read_back(&x, &got);
+    for (size_t k = 0; k < got.n; k++) assert_int_equal(test_rows_int(&got, k, "k"), k);
+    test_rows_free(&got);
+    drop(&x);
+    test_ctx_free(ctx);
+  }
+}
+
 static void test_data_writer__refuses_properties_that_it_cannot_honour(void **state) {
   (void)state;
   static const struct {
@@ -567,6 +622,7 @@ int main(void) {
       cmocka_unit_test(test_data_writer__writes_in_the_order_of_the_table),
       cmocka_unit_test(test_data_writer__keeps_the_order_of_the_rows_where_asked_to),
       cmocka_unit_test(test_data_writer__begins_a_new_file_at_the_target_size),
+      cmocka_unit_test(test_data_writer__a_batch_of_wide_rows_is_several_files),
       cmocka_unit_test(test_data_writer__refuses_properties_that_it_cannot_honour),
       cmocka_unit_test(test_data_writer__honours_the_codecs_and_the_data_path),
       cmocka_unit_test(test_data_writer__leaves_columns_of_type_unknown_out),
