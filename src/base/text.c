@@ -165,17 +165,21 @@ static const char *json_escape(uint8_t c, char room[8]) {
   return room;
 }
 
-void bl_print_json_str(bl_buf *b, bl_str s) {
+/* How many bytes at the beginning are ASCII that stands for itself. */
+static size_t plain_length(bl_str s) {
+  size_t i = 0;
+  while (s.n - i >= 8 && bl_eight_plain(s.p + i)) i += 8;
+  while (i < s.n && s.p[i] >= ' ' && s.p[i] < 0x7f && s.p[i] != '"' && s.p[i] != '\\') i++;
+  return i;
+}
+
+/* The rest of s, without quotes. */
+static void print_escaped(bl_buf *b, bl_str s, size_t begin) {
   const uint8_t *p = (const uint8_t *)s.p;
-  size_t plain = 0; /* where the bytes begin that are not written yet */
-  bl_buf_byte(b, '"');
-  for (size_t i = 0; i < s.n;) {
+  size_t plain = begin; /* where the bytes begin that are not written yet */
+  for (size_t i = begin; i < s.n;) {
     if (s.n - i >= 8 && bl_eight_plain(p + i)) {
       i += 8;
-      continue;
-    }
-    if (p[i] >= 0x20 && p[i] < 0x7f && p[i] != '"' && p[i] != '\\') {
-      i++;
       continue;
     }
     size_t len = utf8_length(p + i, s.n - i);
@@ -189,6 +193,16 @@ void bl_print_json_str(bl_buf *b, bl_str s) {
     }
     i = next;
   }
-  if (s.n) bl_buf_add(b, p + plain, s.n - plain);
+  bl_buf_add(b, p + plain, s.n - plain);
+}
+
+void bl_print_json_str(bl_buf *b, bl_str s) {
+  size_t n = plain_length(s);
+  uint8_t *to = bl_buf_reserve(b, n + 2);
+  if (!to) return;
+  to[0] = '"';
+  if (n) memcpy(to + 1, s.p, n);
+  b->n += n + 1;
+  if (n < s.n) print_escaped(b, s, n);
   bl_buf_byte(b, '"');
 }

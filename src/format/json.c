@@ -4,7 +4,8 @@
  *  1. The text is copied once and strings are decoded inside that copy: a decoded string is never longer than its
  *     written form, and its NUL falls on the closing quote or before it.
  *  2. base[size] is NUL, which is no character of JSON: looking one character ahead needs no test for the end.
- *  3. Open containers are found through `parent`: depth costs no stack, and is bounded by the context all the same. */
+ *  3. Numbers stay in that copy, too: the NUL behind one takes the place of what follows it, once that has been read.
+ *  4. Open containers are found through `parent`: depth costs no stack, and is bounded by the context all the same. */
 #include <stdio.h>
 
 #include "base/text.h"
@@ -15,6 +16,7 @@ typedef struct reader {
   char *base, *p, *end;
   bl_json *in; /* the open container; NULL at the top */
   bl_str key;  /* name of the member that comes next; p NULL elsewhere */
+  char *cut;   /* 3: behind the number that was read last; NULL: it has its NUL */
   int depth, max_depth;
   bl_error *err;
 } reader;
@@ -182,8 +184,15 @@ static bl_status read_number(reader *r, bl_json *v) {
     BL_TRY(read_digits(r, "a digit of the exponent"));
   }
   v->kind = BL_J_NUMBER;
-  v->text = bl_arena_str(r->a, (bl_str){start, (size_t)(r->p - start)});
-  return v->text.p ? BL_OK : bl_nomem(r->err);
+  v->text = (bl_str){start, (size_t)(r->p - start)};
+  r->cut = r->p;
+  return BL_OK;
+}
+
+/* 3. */
+static void end_number(reader *r) {
+  if (r->cut) *r->cut = 0;
+  r->cut = NULL;
 }
 
 static bl_status read_word(reader *r, bl_json *v) {
@@ -278,16 +287,19 @@ static bl_status after_value(reader *r, bool *more) {
     r->key = BL_STR_NONE;
     skip_space(r);
     if (!r->in) {
+      if (r->p != r->end) return fail_expected(r, "the end");
+      end_number(r);
       *more = false;
-      return r->p == r->end ? BL_OK : fail_expected(r, "the end");
+      return BL_OK;
     }
-    char close = r->in->kind == BL_J_OBJECT ? '}' : ']';
-    if (*r->p == ',') {
+    char close = r->in->kind == BL_J_OBJECT ? '}' : ']', c = *r->p;
+    if (c != ',' && c != close) return fail_expected(r, close == '}' ? "',' or '}'" : "',' or ']'");
+    end_number(r);
+    if (c == ',') {
       r->p++;
       *more = true;
       return BL_OK;
     }
-    if (*r->p != close) return fail_expected(r, close == '}' ? "',' or '}'" : "',' or ']'");
     BL_TRY(close_container(r));
   }
 }

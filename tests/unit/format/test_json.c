@@ -436,6 +436,28 @@ static void test_json__members_of_big_objects_are_found_through_an_index(void **
   fixture_close(&f);
 }
 
+/* The NUL behind a number takes the place of what follows it. */
+static void test_json__numbers_end_where_they_end_whatever_follows(void **state) {
+  (void)state;
+  static const char *const texts[] = {"[12,3]",        "[12 ,3]",      "[ 12\n, 3 ]",    "[12,3,{\"k\":4}]",
+                                      "[12,3,[5],[]]", "[12,3.5e1,0]", "[12,3,\"x\",7]", "[12,3,null]"};
+  fixture f;
+  fixture_open(&f);
+  for (size_t i = 0; i < BL_LEN(texts); i++) {
+    bl_json *v = parse(&f, texts[i]);
+    assert_str(bl_json_at(v, 0)->text, "12");
+    assert_int_equal(strlen(bl_json_at(v, 1)->text.p), bl_json_at(v, 1)->text.n);
+  }
+  assert_str(parse(&f, "12")->text, "12");
+  assert_str(parse(&f, "-12 ")->text, "-12");
+  assert_str(bl_json_get(parse(&f, "{\"a\":{\"b\":12}}"), "a")->first->text, "12");
+  assert_str(bl_json_get(parse(&f, "{\"a\":12,\"b\":1}"), "a")->text, "12");
+  refuse(&f, "[12:3]", "found ':'", 3);
+  refuse(&f, "{\"a\":12]", "found ']'", 7);
+  refuse(&f, "12 3", "the end", 3);
+  fixture_close(&f);
+}
+
 /* Plain stretches are read eight bytes at a time: each byte at each place of one must be seen. */
 static void test_json__every_byte_is_seen_at_every_place_of_a_string(void **state) {
   (void)state;
@@ -503,6 +525,7 @@ int main(void) {
       cmocka_unit_test(test_json__a_wrong_kind_is_named_with_path_and_position),
       cmocka_unit_test(test_json__a_node_that_was_built_has_no_position),
       cmocka_unit_test(test_json__members_of_big_objects_are_found_through_an_index),
+      cmocka_unit_test(test_json__numbers_end_where_they_end_whatever_follows),
       cmocka_unit_test(test_json__every_byte_is_seen_at_every_place_of_a_string),
       cmocka_unit_test(test_json__every_failing_allocation_gives_no_memory),
   };
