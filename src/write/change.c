@@ -142,12 +142,16 @@ bl_status bl_change_writers(bl_change *c, bool keep_order, bl_writer_pool **out,
   return bl_writer_pool_new(c->t, &wo, c->staged, out, err);
 }
 
-static bl_status begin_rest(void *user, bl_touched *f, void **lane, bl_error *err) {
+bl_status bl_change_lane(bl_writer_pool *pool, const bl_touched *f, void **lane, bl_error *err) {
   bl_writer_lane *l = NULL;
-  (void)f;
-  BL_TRY(bl_writer_pool_take(user, &l, err));
+  int32_t plain[256];
+  BL_TRY(bl_writer_pool_take(pool, plain, bl_touched_plain(f, plain, BL_LEN(plain)), &l, err));
   *lane = l;
   return BL_OK;
+}
+
+static bl_status begin_rest(void *user, bl_touched *f, void **lane, bl_error *err) {
+  return bl_change_lane(user, f, lane, err);
 }
 
 static bl_status visit_rest(void *user, void *lane, bl_touch_rows *rows, bl_error *err) {

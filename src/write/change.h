@@ -38,6 +38,8 @@ bl_status bl_change_filter(bl_change *c, const char *where, bl_expr **out, bl_er
 
 /* Writers of rows: the schema's columns, in v3 followed by the two lineage columns (bl_touch's `all`). */
 bl_status bl_change_writers(bl_change *c, bool keep_order, bl_writer_pool **out, bl_error *err) BL_CHECKED;
+/* One of them, for the rows of (a part of) a file that is rewritten: see bl_writer_pool_take. */
+bl_status bl_change_lane(bl_writer_pool *pool, const bl_touched *f, void **lane, bl_error *err) BL_CHECKED;
 /* Take the rows that were found out of their files: a file goes whole where nothing of it would be left; else by a
  * vector, or by rewriting the rest of it through `pool`. Those of f->moved have been written elsewhere. */
 bl_status bl_change_remove_found(bl_change *c, bl_touch *x, bl_writer_pool *pool, bl_error *err) BL_CHECKED;

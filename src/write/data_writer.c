@@ -455,6 +455,8 @@ bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_st
   const bl_schema *schema = o->schema ? o->schema : bl_metadata_current_schema(t->metadata);
   /* Before v3 there is no lineage to keep. */
   BL_GO(bl_file_env_init(&w->env, t, schema, o->lineage && t->metadata->format_version >= 3, err));
+  w->env.settings.parquet.plain = o->plain;
+  w->env.settings.parquet.n_plain = o->n_plain;
   BL_GO(batch_schema(w, o->lineage, err));
   BL_GO(set_partitions(w, o->spec_id, err));
   BL_GO(set_order(w, o->keep_order, err));

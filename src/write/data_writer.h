@@ -15,6 +15,8 @@ typedef struct bl_data_writer_options {
   int32_t spec_id;         /* -1 = default */
   bool lineage;            /* batches carry the two lineage columns */
   bool keep_order;         /* no sorting (updates: position order) */
+  const int32_t *plain;    /* field ids: columns whose values are too many for a dictionary; borrowed */
+  size_t n_plain;
 } bl_data_writer_options;
 /* Files go into `into` (added data, files written). Thread-compatible. */
 bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_staged *into, bl_data_writer **out,

@@ -519,6 +519,17 @@ static bl_status read_part(void *user, size_t i, bl_error *err) {
   return st == BL_OK ? note_progress(w, "rewriting rows", err) : st;
 }
 
+size_t bl_touched_plain(const bl_touched *f, int32_t *out, size_t most) {
+  bl_data_reader *r = f->p->open->reader;
+  const bl_data_meta *m = r->meta;
+  size_t n = 0;
+  bl_data_stats s;
+  for (size_t i = 0; i < m->n_nodes && n < most && m->n_groups > 0 && r->stats; i++)
+    if (m->nodes[i].leaf >= 0 && m->nodes[i].field_id >= 0 && r->stats(r, 0, m->nodes[i].leaf, &s) && s.plain)
+      out[n++] = m->nodes[i].field_id;
+  return n;
+}
+
 static bool has_rows(const bl_touched *f) {
   return f->n_found > 0 && !f->skip;
 }

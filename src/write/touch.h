@@ -75,6 +75,9 @@ typedef struct bl_touch_reader {
   bl_status (*end)(void *user, bl_touched *file, void *lane, bl_status st, bl_error *err);
   void *user;
 } bl_touch_reader;
+/* Between begin and end: field ids of columns of the file whose values were too many for a dictionary, at most so many
+ * of them. */
+size_t bl_touched_plain(const bl_touched *f, int32_t *out, size_t most);
 /* Files with rows found that are not to be skipped (whole ones too: all their rows are FOUND). */
 bl_status bl_touch_read(bl_touch *x, const bl_touch_reader *r, bl_error *err) BL_CHECKED;
 

@@ -34,11 +34,7 @@ static bl_status stage_vectors(bl_change *c, update *u, bl_touch *x, bl_error *e
 
 static bl_status begin_file(void *user, bl_touched *f, void **lane, bl_error *err) {
   update *u = user;
-  bl_writer_lane *l = NULL;
-  (void)f;
-  BL_TRY(bl_writer_pool_take(u->pool, &l, err));
-  *lane = l;
-  return BL_OK;
+  return bl_change_lane(u->pool, f, lane, err);
 }
 
 static bl_status visit_file(void *user, void *lane, bl_touch_rows *rows, bl_error *err) {

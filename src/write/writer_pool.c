@@ -12,6 +12,8 @@ struct bl_writer_lane {
   bl_writer_pool *pool;
   bl_staged *staged;
   bl_data_writer *writer; /* NULL: the next row begins one */
+  int32_t *plain;         /* of its writer's files */
+  size_t n_plain;
   int64_t bytes;
   bool busy;
 };
@@ -81,7 +83,12 @@ static void give_lane(bl_writer_pool *p, bl_writer_lane *l, int64_t rows) {
 
 bl_status bl_writer_lane_write(bl_writer_lane *l, struct ArrowArray *batch, bl_error *err) {
   bl_status st = BL_OK;
-  if (!l->writer) st = bl_data_writer_new(l->pool->t, &l->pool->o, l->staged, &l->writer, err);
+  if (!l->writer) {
+    bl_data_writer_options o = l->pool->o;
+    o.plain = l->plain;
+    o.n_plain = l->n_plain;
+    st = bl_data_writer_new(l->pool->t, &o, l->staged, &l->writer, err);
+  }
   if (st == BL_OK) return bl_data_writer_write(l->writer, batch, err);
   batch->release(batch);
   return st;
@@ -110,8 +117,23 @@ bl_status bl_writer_pool_write(bl_writer_pool *p, struct ArrowArray *batch, bl_e
   return st;
 }
 
-bl_status bl_writer_pool_take(bl_writer_pool *p, bl_writer_lane **out, bl_error *err) {
-  return take_lane(p, p->max, out, err);
+static bl_status set_plain(bl_writer_lane *l, const int32_t *plain, size_t n, bl_error *err) {
+  bl_ctx *ctx = l->pool->t->ctx;
+  if (l->writer) return BL_OK; /* it goes on */
+  bl_free(ctx, l->plain);
+  l->n_plain = 0;
+  l->plain = bl_alloc(ctx, n, sizeof *l->plain);
+  if (!l->plain) return bl_nomem(err);
+  if (n) memcpy(l->plain, plain, n * sizeof *plain);
+  l->n_plain = n;
+  return BL_OK;
+}
+
+bl_status bl_writer_pool_take(bl_writer_pool *p, const int32_t *plain, size_t n, bl_writer_lane **out, bl_error *err) {
+  BL_TRY(take_lane(p, p->max, out, err));
+  bl_status st = set_plain(*out, plain, n, err);
+  if (st != BL_OK) give_lane(p, *out, 0);
+  return st;
 }
 
 bl_status bl_writer_pool_give(bl_writer_pool *p, bl_writer_lane *l, int64_t bytes, bl_error *err) {
@@ -132,7 +154,10 @@ static bl_status hand_over(bl_staged *from, bl_staged *into, bl_error *err) {
 
 static void free_pool(bl_writer_pool *p) {
   bl_ctx *ctx = p->t->ctx;
-  for (size_t i = 0; i < p->n; i++) bl_staged_free(p->lanes[i].staged);
+  for (size_t i = 0; i < p->n; i++) {
+    bl_staged_free(p->lanes[i].staged);
+    bl_free(ctx, p->lanes[i].plain);
+  }
   pthread_cond_destroy(&p->free_one);
   pthread_mutex_destroy(&p->lock);
   bl_free(ctx, p->lanes);

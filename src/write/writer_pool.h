@@ -16,7 +16,10 @@ bl_status bl_writer_pool_write(bl_writer_pool *p, struct ArrowArray *batch, bl_e
  * part takes in its file; a writer ends its files where they have had enough of them, so that big files are rewritten
  * one by one and only small ones together. NULL without memory. */
 typedef struct bl_writer_lane bl_writer_lane;
-bl_status bl_writer_pool_take(bl_writer_pool *p, bl_writer_lane **out, bl_error *err) BL_CHECKED;
+/* plain: columns (field ids, n of them; copied) whose values were too many for a dictionary before: a new file has none
+ * of them either. */
+bl_status bl_writer_pool_take(bl_writer_pool *p, const int32_t *plain, size_t n, bl_writer_lane **out,
+                              bl_error *err) BL_CHECKED;
 bl_status bl_writer_lane_write(bl_writer_lane *l, struct ArrowArray *batch /* consumed */, bl_error *err) BL_CHECKED;
 bl_status bl_writer_pool_give(bl_writer_pool *p, bl_writer_lane *l, int64_t bytes, bl_error *err) BL_CHECKED;
 /* Ends all files and frees p, also on failure. */

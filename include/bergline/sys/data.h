@@ -95,6 +95,7 @@ typedef struct bl_data_stats {
   const void *lower, *upper; /* NULL where absent */
   size_t lower_size, upper_size;
   bool lower_exact, upper_exact;
+  bool plain; /* most values are stored one by one though the file has dictionaries: too many differ */
 } bl_data_stats;
 
 /* Rows of one row group, counted from its first row: ascending, disjoint, [begin, end). */

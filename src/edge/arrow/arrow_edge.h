@@ -90,7 +90,9 @@ typedef struct bl_parquet_options { /* zero: the defaults */
   int64_t page_rows;        /* most rows of a page; default 20,000 */
   int64_t page_bytes;       /* of a page's values, encoded; default 1 MiB */
   int64_t dictionary_bytes; /* of a dictionary: beyond, values are written plain; default 1 MiB; -1: none */
-  int threads;              /* columns are encoded on this many; 0, 1: on the caller's thread */
+  const int32_t *plain;     /* field ids of columns without a dictionary */
+  size_t n_plain;
+  int threads; /* columns are encoded on this many; 0, 1: on the caller's thread */
   const bl_parquet_bloom *blooms;
   size_t n_blooms;
   const char *const *pairs; /* key-value metadata: key, value, key, value … */

@@ -1,5 +1,7 @@
 /* parquet_stats.cc: what the footer, the page index and bloom filters say about the values of a leaf. Bounds are given
  * only where the format defines their order and they are in order themselves. */
+#include <algorithm>
+
 #include <parquet/bloom_filter.h>
 #include <parquet/bloom_filter_reader.h>
 #include <parquet/size_statistics.h>
@@ -69,14 +71,38 @@ void set_bounds(const ParquetFile &file, int32_t leaf, const parquet::ColumnDesc
   }
 }
 
+bool is_by_dictionary(parquet::Encoding::type e) {
+  return e == parquet::Encoding::PLAIN_DICTIONARY || e == parquet::Encoding::RLE_DICTIONARY;
+}
+
+bool has_dictionary(const parquet::ColumnChunkMetaData &chunk) {
+  return std::any_of(chunk.encodings().begin(), chunk.encodings().end(), is_by_dictionary);
+}
+
+/* Less than a quarter of the pages by a dictionary, which some column of the group has. */
+bool is_plain(const parquet::RowGroupMetaData &group, const parquet::ColumnChunkMetaData &chunk) {
+  int64_t by_dictionary = 0, all = 0;
+  for (const auto &s : chunk.encoding_stats()) {
+    if (s.page_type != parquet::PageType::DATA_PAGE && s.page_type != parquet::PageType::DATA_PAGE_V2) continue;
+    all += s.count;
+    if (is_by_dictionary(s.encoding)) by_dictionary += s.count;
+  }
+  if (all > 0 ? by_dictionary >= (all + 3) / 4 : has_dictionary(chunk)) return false;
+  for (int i = 0; i < group.num_columns(); i++)
+    if (has_dictionary(*group.ColumnChunk(i))) return true;
+  return false;
+}
+
 void load_stats(const ParquetFile &file, size_t group, int32_t leaf, CachedStats *out) {
   const parquet::ColumnDescriptor &d = *file.footer->schema()->Column(leaf);
-  auto chunk = file.footer->RowGroup(static_cast<int>(group))->ColumnChunk(leaf);
+  auto row_group = file.footer->RowGroup(static_cast<int>(group));
+  auto chunk = row_group->ColumnChunk(leaf);
   auto encoded = chunk->encoded_statistics();
   out->stats.values = chunk->num_values() >= 0 ? chunk->num_values() : -1;
   out->stats.nulls = nulls_of(*chunk, d, encoded.get());
   out->stats.compressed_bytes = chunk->total_compressed_size();
   out->stats.uncompressed_bytes = chunk->total_uncompressed_size();
+  out->stats.plain = is_plain(*row_group, *chunk);
   if (encoded) set_bounds(file, leaf, d, *encoded, out);
   out->known = true;
 }

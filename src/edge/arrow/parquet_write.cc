@@ -642,10 +642,16 @@ private:
 
   /* Each leaf has properties of its own (6). No two rows of a table share an id: a dictionary of them is work for
    * nothing. */
-  static void dictionaries(const std::shared_ptr<GroupNode> &root, parquet::WriterProperties::Builder *b) {
+  static void dictionaries(const bl_parquet_options &o, const std::shared_ptr<GroupNode> &root,
+                           parquet::WriterProperties::Builder *b) {
     parquet::SchemaDescriptor schema;
     schema.Init(root);
-    for (int c = 0; c < schema.num_columns(); c++) b->enable_dictionary(schema.Column(c)->path());
+    for (int c = 0; c < schema.num_columns(); c++) {
+      const parquet::ColumnDescriptor &d = *schema.Column(c);
+      bool plain = std::find(o.plain, o.plain + o.n_plain, d.schema_node()->field_id()) != o.plain + o.n_plain;
+      if (plain) b->disable_dictionary(d.path());
+      else b->enable_dictionary(d.path());
+    }
     for (int i = 0; i < root->field_count(); i++)
       if (root->field(i)->field_id() == BL_ID_ROW_ID) b->disable_dictionary(root->field(i)->name());
   }
@@ -666,7 +672,7 @@ private:
     if (o.page_bytes > 0) b.data_pagesize(o.page_bytes);
     if (o.dictionary_bytes > 0) b.dictionary_pagesize_limit(o.dictionary_bytes);
     if (o.dictionary_bytes < 0) b.disable_dictionary();
-    else dictionaries(root, &b);
+    else dictionaries(o, root, &b);
     blooms(o, root, &b);
     if (o.n_key) {
       parquet::FileEncryptionProperties::Builder e(

@@ -229,10 +229,12 @@ static void test_arrow_write__row_groups_end_by_bytes(void **state) {
 }
 
 /* Rows 0 … n - 1 of one column of longs in batches of 1,000; repeats: so many different values. */
-static void write_longs(fixture *f, int64_t n, int64_t repeats) {
+static void write_longs(fixture *f, int64_t n, int64_t repeats, bool plain) {
   static const column cols[] = {C("l", "a", false, 1)};
   setup(f, cols, 1);
   bl_parquet_options o = {.group_bytes = 20000, .page_rows = 500, .dictionary_bytes = 8 * 3000};
+  static const int32_t ids[] = {7, 1};
+  if (plain) o.plain = ids, o.n_plain = BL_LEN(ids);
   test_ok(bl_arrow_parquet_writer_with(f->ctx, &f->sink, &f->schema, &o, &f->w, &f->err), &f->err);
   bl_builder *b;
   test_ok(bl_builder_new(f->ctx, &f->schema, &b, &f->err), &f->err);
@@ -259,7 +261,7 @@ static void test_arrow_write__a_dictionary_that_grew_too_large_early_is_not_trie
   (void)state;
   fixture f;
   memory_input in;
-  write_longs(&f, 60000, INT64_MAX);
+  write_longs(&f, 60000, INT64_MAX, false);
   bl_data_reader *r = open_written(&f, &in);
   assert_true(r->meta->n_groups > 2);
   assert_true(begins_with_dictionary(&f, r, 0));
@@ -283,10 +285,21 @@ static void test_arrow_write__a_dictionary_that_fits_stays(void **state) {
   (void)state;
   fixture f;
   memory_input in;
-  write_longs(&f, 60000, 2000);
+  write_longs(&f, 60000, 2000, false);
   bl_data_reader *r = open_written(&f, &in);
   assert_true(r->meta->n_groups > 2);
   for (size_t g = 0; g < r->meta->n_groups; g++) assert_true(begins_with_dictionary(&f, r, g));
+  r->free(r);
+  teardown(&f);
+}
+
+static void test_arrow_write__a_column_that_is_to_be_plain_has_no_dictionary(void **state) {
+  (void)state;
+  fixture f;
+  memory_input in;
+  write_longs(&f, 60000, 2000, true);
+  bl_data_reader *r = open_written(&f, &in);
+  for (size_t g = 0; g < r->meta->n_groups; g++) assert_false(begins_with_dictionary(&f, r, g));
   r->free(r);
   teardown(&f);
 }
@@ -579,6 +592,7 @@ int main(void) {
       cmocka_unit_test(test_arrow_write__row_groups_end_by_bytes),
       cmocka_unit_test(test_arrow_write__a_dictionary_that_grew_too_large_early_is_not_tried_again),
       cmocka_unit_test(test_arrow_write__a_dictionary_that_fits_stays),
+      cmocka_unit_test(test_arrow_write__a_column_that_is_to_be_plain_has_no_dictionary),
       cmocka_unit_test(test_arrow_write__key_values_are_kept),
       cmocka_unit_test(test_arrow_write__a_null_in_a_required_column_is_refused_with_its_row),
       cmocka_unit_test(test_arrow_write__a_required_field_below_a_null_struct_is_a_slot),

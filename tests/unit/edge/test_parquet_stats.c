@@ -314,6 +314,28 @@ static void test_parquet_stats__a_bloom_filter_rules_out_what_is_not_there(void 
   test_ctx_free(f.ctx);
 }
 
+static void test_parquet_stats__a_column_of_too_many_values_for_its_dictionary_is_plain(void **state) {
+  (void)state;
+  static const column cols[] = {C("l", "unique", false, 1), C("l", "few", true, 2), C("l", "late", true, 3)};
+  static const int32_t sizes[] = {8000, -1};
+  for (size_t k = 0; k < BL_LEN(sizes); k++) {
+    fixture f;
+    begin(&f, cols, BL_LEN(cols));
+    for (int64_t i = 0; i < 20000; i++) {
+      add_int(&f, 0, i);
+      add_int(&f, 1, i % 10);
+      add_int(&f, 2, i < 10000 ? i % 10 : i);
+      close_row(&f);
+    }
+    open_written(&f, &(bl_parquet_options){.dictionary_bytes = sizes[k], .page_rows = 500});
+    bool any = sizes[k] > 0; /* else no column has a dictionary, and nothing is known */
+    assert_int_equal(stats_of(&f, 0).plain, any);
+    assert_false(stats_of(&f, 1).plain);
+    assert_false(stats_of(&f, 2).plain);
+    teardown(&f);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parquet_stats__bounds_of_integers_dates_and_times_are_little_endian),
@@ -326,6 +348,7 @@ int main(void) {
       cmocka_unit_test(test_parquet_stats__page_ranges_hold_every_row_that_can_match),
       cmocka_unit_test(test_parquet_stats__no_page_index_is_said_so),
       cmocka_unit_test(test_parquet_stats__a_bloom_filter_rules_out_what_is_not_there),
+      cmocka_unit_test(test_parquet_stats__a_column_of_too_many_values_for_its_dictionary_is_plain),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,6 +295,56 @@ static void test_delete__is_not_done_twice_for_one_batch(void **state) {
   world_end(&w);
 }
 
+/* ---- files that are rewritten ---- */
+
+/* Data files whose first column begins with a dictionary, and those where it does not: a page header (Thrift, compact)
+ * begins with its type, 2 for a dictionary. */
+static void count_dictionaries(const world *w, int *with, int *without) {
+  char *folder = test_join(w->table, "data");
+  DIR *d = opendir(folder);
+  assert_non_null(d);
+  *with = *without = 0;
+  for (struct dirent *e; (e = readdir(d));) {
+    if (e->d_name[0] == '.') continue;
+    char *path = test_join(folder, e->d_name);
+    size_t n;
+    uint8_t *bytes = test_read(path, &n);
+    assert_true(n > 6 && bytes[4] == 0x15);
+    ++*(bytes[5] == 2 << 1 ? with : without);
+    free(bytes);
+    free(path);
+  }
+  closedir(d);
+  free(folder);
+}
+
+static void test_rewriting__tries_no_dictionary_that_was_too_small_before(void **state) {
+  (void)state;
+  int with, without;
+  for (int few = 0; few < 2; few++) {
+    world w = world_new(3, "k long, s string", NULL);
+    bl_buf lines;
+    bl_buf_init(&lines, w.ctx, BL_BUF_MAX);
+    world_set(&w, "write.parquet.dict-size-bytes=8000");
+    world_set(&w, "write.parquet.page-row-limit=500");
+    for (int i = 0; i < 6000; i++) bl_buf_printf(&lines, "{\"k\":%d,\"s\":\"a\"}\n", few ? i % 10 : i);
+    bl_buf_byte(&lines, 0);
+    world_append(&w, (const char *)lines.p);
+    count_dictionaries(&w, &with, &without);
+    assert_int_equal(with, 1);
+    assert_int_equal(without, 0);
+    world_update(&w, "s = 'b'", "k = 5", BL_COPY_ON_WRITE);
+    count_dictionaries(&w, &with, &without);
+    assert_int_equal(with, few ? 2 : 1);
+    assert_int_equal(without, few ? 0 : 1);
+    world_delete(&w, "k = 6", BL_COPY_ON_WRITE);
+    count_dictionaries(&w, &with, &without);
+    assert_int_equal(without, few ? 0 : 2);
+    bl_buf_free(&lines);
+    world_end(&w);
+  }
+}
+
 /* ---- modes ---- */
 
 static void test_mode__comes_from_the_property_where_no_option_tells(void **state) {
@@ -536,6 +586,7 @@ int main(void) {
       cmocka_unit_test(test_delete__of_whole_partitions_opens_no_data_file),
       cmocka_unit_test(test_delete__counts_and_writes_nothing_in_a_dry_run),
       cmocka_unit_test(test_delete__is_not_done_twice_for_one_batch),
+      cmocka_unit_test(test_rewriting__tries_no_dictionary_that_was_too_small_before),
       cmocka_unit_test(test_mode__comes_from_the_property_where_no_option_tells),
       cmocka_unit_test(test_mode__merge_on_read_needs_format_version_3),
       cmocka_unit_test(test_race__two_deletes_of_one_file_are_united),
