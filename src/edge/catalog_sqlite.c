@@ -59,6 +59,35 @@ void bl_sqlite_reset(sqlite3_stmt *kept) {
   sqlite3_clear_bindings(kept);
 }
 
+static bl_status copy_row(sqlite3_stmt *q, sqlite_rows *out, bl_error *err) {
+  bl_ctx *ctx = bl_arena_ctx(out->a);
+  for (int i = 0; i < sqlite3_column_count(q); i++) {
+    bool absent = sqlite3_column_type(q, i) == SQLITE_NULL;
+    const char *s = bl_sqlite_column(q, i);
+    BL_TRY(bl_grow(ctx, &out->cells, &out->cap, out->n, sizeof *out->cells, err));
+    out->cells[out->n] = s ? bl_arena_str(out->a, bl_str_of(s)).p : NULL;
+    if (!absent && !out->cells[out->n]) return bl_nomem(err);
+    out->n++;
+  }
+  return BL_OK;
+}
+
+bl_status bl_sqlite_rows(const sqlite_catalog *c, sqlite3_stmt *q, sqlite_rows *out, bl_error *err) {
+  bool row;
+  *out = (sqlite_rows){0};
+  BL_TRY(bl_arena_new(c->c.ctx, &out->a, err));
+  for (;;) {
+    BL_TRY(bl_sqlite_step(c, q, &row, err));
+    if (!row) return BL_OK;
+    BL_TRY(copy_row(q, out, err));
+  }
+}
+
+void bl_sqlite_rows_dispose(const sqlite_catalog *c, sqlite_rows *r) {
+  bl_free(c->c.ctx, r->cells);
+  bl_arena_free(r->a);
+}
+
 /* ---- tables ---- */
 
 static bl_status copy_column(const sqlite_catalog *c, sqlite3_stmt *q, int i, char **out, bl_error *err) {
@@ -127,14 +156,10 @@ done:
   return st;
 }
 
-static bl_status sqlite_list_tables(bl_catalog *base, const char *const *levels, size_t n_levels,
-                                    bl_catalog_visit visit, void *user, bl_error *err) {
-  sqlite_catalog *c = (sqlite_catalog *)base;
+/* ns "": of all. */
+static bl_status rows_of_tables(const sqlite_catalog *c, const char *ns, sqlite_rows *out, bl_error *err) {
   sqlite3_stmt *q = NULL;
-  char *ns = NULL;
-  bool row;
   bl_status st;
-  BL_GO(bl_namespace_join(c->c.ctx, levels, n_levels, &ns, err));
   BL_GO(bl_sqlite_prepare(c,
                           c->has_type
                               ? "SELECT table_namespace, table_name, metadata_location FROM iceberg_tables WHERE "
@@ -145,14 +170,24 @@ static bl_status sqlite_list_tables(bl_catalog *base, const char *const *levels,
                           &q, err));
   BL_GO(bl_sqlite_bind_text(c, q, 1, c->catalog, err));
   BL_GO(bl_sqlite_bind_text(c, q, 2, ns, err));
-  for (;;) {
-    BL_GO(bl_sqlite_step(c, q, &row, err));
-    if (!row) break;
-    bl_catalog_entry e = {bl_sqlite_column(q, 0), bl_sqlite_column(q, 1), bl_sqlite_column(q, 2)};
-    BL_GO(visit(user, &e, err));
-  }
+  st = bl_sqlite_rows(c, q, out, err);
 done:
   sqlite3_finalize(q);
+  return st;
+}
+
+static bl_status sqlite_list_tables(bl_catalog *base, const char *const *levels, size_t n_levels,
+                                    bl_catalog_visit visit, void *user, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite_rows r = {0};
+  char *ns = NULL;
+  BL_TRY(bl_namespace_join(c->c.ctx, levels, n_levels, &ns, err));
+  pthread_mutex_lock(&c->lock);
+  bl_status st = rows_of_tables(c, ns, &r, err);
+  pthread_mutex_unlock(&c->lock);
+  for (size_t i = 0; st == BL_OK && i < r.n; i += 3)
+    st = visit(user, &(bl_catalog_entry){r.cells[i], r.cells[i + 1], r.cells[i + 2]}, err);
+  bl_sqlite_rows_dispose(c, &r);
   bl_free(c->c.ctx, ns);
   return st;
 }
@@ -168,10 +203,9 @@ done:
   return st;
 }
 
-static bl_status sqlite_list_namespaces(bl_catalog *base, bl_catalog_visit visit, void *user, bl_error *err) {
-  sqlite_catalog *c = (sqlite_catalog *)base;
+static bl_status rows_of_namespaces(const sqlite_catalog *c, sqlite_rows *out, bl_error *err) {
   sqlite3_stmt *q = NULL;
-  bool row, properties;
+  bool properties;
   bl_status st;
   BL_GO(table_exists(c, "iceberg_namespace_properties", &properties, err));
   BL_GO(bl_sqlite_prepare(
@@ -181,14 +215,20 @@ static bl_status sqlite_list_namespaces(bl_catalog *base, bl_catalog_visit visit
                  : "SELECT DISTINCT table_namespace FROM iceberg_tables WHERE catalog_name = ?1 ORDER BY 1",
       &q, err));
   BL_GO(bl_sqlite_bind_text(c, q, 1, c->catalog, err));
-  for (;;) {
-    BL_GO(bl_sqlite_step(c, q, &row, err));
-    if (!row) break;
-    bl_catalog_entry e = {bl_sqlite_column(q, 0), NULL, NULL};
-    BL_GO(visit(user, &e, err));
-  }
+  st = bl_sqlite_rows(c, q, out, err);
 done:
   sqlite3_finalize(q);
+  return st;
+}
+
+static bl_status sqlite_list_namespaces(bl_catalog *base, bl_catalog_visit visit, void *user, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite_rows r = {0};
+  pthread_mutex_lock(&c->lock);
+  bl_status st = rows_of_namespaces(c, &r, err);
+  pthread_mutex_unlock(&c->lock);
+  for (size_t i = 0; st == BL_OK && i < r.n; i++) st = visit(user, &(bl_catalog_entry){r.cells[i], NULL, NULL}, err);
+  bl_sqlite_rows_dispose(c, &r);
   return st;
 }
 

@@ -11,10 +11,11 @@
 typedef struct sqlite_catalog {
   bl_catalog c;
   sqlite3 *db;
-  pthread_mutex_t lock;                    /* a connection has one transaction at a time, a kept statement one user */
-  bool has_type;                           /* schema V1: the column iceberg_type */
-  int busy_ms;                             /* how long locks of others are waited for */
-  sqlite3_stmt *row_of_table, *move_table; /* kept from their first use on */
+  pthread_mutex_t lock; /* a connection has one transaction at a time, whose changes it shows to all, a kept statement
+                           one user */
+  bool has_type;        /* schema V1: the column iceberg_type */
+  int busy_ms;          /* how long locks of others are waited for */
+  sqlite3_stmt *row_of_table, *move_table;                                 /* kept from their first use on */
   bool has_committed, journal_is_known, keeps_journal, journal_is_checked; /* catalog_sqlite_write.c, 5. */
   char *path;
   char *catalog;   /* the value of catalog_name */
@@ -32,6 +33,16 @@ const char *bl_sqlite_column(sqlite3_stmt *q, int i);
 /* Prepare *kept where it is not yet. What was bound goes with bl_sqlite_reset. */
 bl_status bl_sqlite_keep(const sqlite_catalog *c, const char *sql, sqlite3_stmt **kept, bl_error *err) BL_CHECKED;
 void bl_sqlite_reset(sqlite3_stmt *kept); /* NULL allowed */
+
+/* The rows of a query, copied: what is made of them may take its time, and use the catalog. */
+typedef struct sqlite_rows {
+  bl_arena *a;
+  const char **cells; /* row by row; NULL: no text */
+  size_t n, cap;
+} sqlite_rows;
+/* *out: bl_sqlite_rows_dispose, after a failure too. */
+bl_status bl_sqlite_rows(const sqlite_catalog *c, sqlite3_stmt *q, sqlite_rows *out, bl_error *err) BL_CHECKED;
+void bl_sqlite_rows_dispose(const sqlite_catalog *c, sqlite_rows *r);
 
 /* What has a table's name. */
 typedef struct sqlite_entry {

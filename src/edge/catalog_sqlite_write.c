@@ -225,9 +225,12 @@ static bool is_unchanged(const sqlite_catalog *c, const sqlite_name *t, const ch
 }
 
 /* 2. */
-static bl_status look_again(const sqlite_catalog *c, const sqlite_name *t, const char *base, bl_status st,
-                            bl_error *err) {
-  if (st != BL_UNKNOWN || !is_unchanged(c, t, base)) return st;
+static bl_status look_again(sqlite_catalog *c, const sqlite_name *t, const char *base, bl_status st, bl_error *err) {
+  if (st != BL_UNKNOWN) return st;
+  pthread_mutex_lock(&c->lock);
+  bool unchanged = is_unchanged(c, t, base);
+  pthread_mutex_unlock(&c->lock);
+  if (!unchanged) return st;
   if (err) err->status = BL_IO;
   return BL_IO;
 }
@@ -361,57 +364,49 @@ static bl_status sqlite_drop_namespace(bl_catalog *c, const char *const *levels,
   return in_namespace(c, levels, n_levels, NULL, 0, delete_namespace, err);
 }
 
-static bl_status visit_properties(const sqlite_catalog *c, const char *ns, bl_catalog_pair_visit visit, void *user,
-                                  bl_error *err) {
+/* Key and value by turns, of a namespace that must be there. */
+static bl_status look_at_properties(sqlite_catalog *c, const char *ns, sqlite_rows *out, bl_error *err) {
   sqlite3_stmt *q = NULL;
-  bool row = true;
-  bl_status st = query(c,
-                       "SELECT property_key, property_value FROM iceberg_namespace_properties WHERE catalog_name = ?1 "
-                       "AND namespace = ?2 AND property_key <> 'exists' ORDER BY 1",
-                       &ns, 1, &q, err);
-  while (st == BL_OK && row) {
-    st = bl_sqlite_step(c, q, &row, err);
-    if (st != BL_OK || !row) break;
-    bl_catalog_pair p = {bl_sqlite_column(q, 0), bl_sqlite_column(q, 1)};
-    if (p.key && p.value) st = visit(user, &p, err);
-  }
+  bl_status st;
+  pthread_mutex_lock(&c->lock);
+  BL_GO(need_namespace(c, ns, err));
+  BL_GO(query(c,
+              "SELECT property_key, property_value FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND "
+              "namespace = ?2 AND property_key <> 'exists' AND property_value IS NOT NULL ORDER BY 1",
+              &ns, 1, &q, err));
+  st = bl_sqlite_rows(c, q, out, err);
+done:
   sqlite3_finalize(q);
+  pthread_mutex_unlock(&c->lock);
   return st;
 }
 
 static bl_status sqlite_namespace_properties(bl_catalog *base, const char *const *levels, size_t n_levels,
                                              bl_catalog_pair_visit visit, void *user, bl_error *err) {
   sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite_rows r = {0};
   char *ns;
   BL_TRY(bl_namespace_join(c->c.ctx, levels, n_levels, &ns, err));
-  bl_status st = need_namespace(c, ns, err);
-  if (st == BL_OK) st = visit_properties(c, ns, visit, user, err);
+  bl_status st = look_at_properties(c, ns, &r, err);
+  for (size_t i = 0; st == BL_OK && i < r.n; i += 2)
+    st = visit(user, &(bl_catalog_pair){r.cells[i], r.cells[i + 1]}, err);
+  bl_sqlite_rows_dispose(c, &r);
   bl_free(c->c.ctx, ns);
   return st;
 }
 
 /* ---- where tables go ---- */
 
-typedef struct found_location {
-  const sqlite_catalog *c;
-  char *path;
-} found_location;
-
-static bl_status take_location(void *user, const bl_catalog_pair *p, bl_error *err) {
-  found_location *f = user;
-  if (strcmp(p->key, "location") != 0) return BL_OK;
-  bl_str folder = bl_path_trim(bl_str_of(p->value));
-  f->path = bl_asprintf(f->c->c.ctx, "%.*s", (int)folder.n, folder.p);
-  return f->path ? BL_OK : bl_nomem(err);
-}
-
 /* The folder of a namespace: its property location, else below the warehouse. */
-static bl_status namespace_folder(const sqlite_catalog *c, const char *ns, const bl_table_name *t, char **out,
-                                  bl_error *err) {
-  found_location f = {c, NULL};
-  bl_status st = visit_properties(c, ns, take_location, &f, err);
-  *out = f.path;
-  if (st != BL_OK || f.path) return st;
+static bl_status namespace_folder(const sqlite_catalog *c, const sqlite_rows *properties, const bl_table_name *t,
+                                  char **out, bl_error *err) {
+  bl_status st;
+  for (size_t i = 0; i < properties->n; i += 2) {
+    if (strcmp(properties->cells[i], "location") != 0) continue;
+    bl_str folder = bl_path_trim(bl_str_of(properties->cells[i + 1]));
+    *out = bl_asprintf(c->c.ctx, "%.*s", (int)folder.n, folder.p);
+    return *out ? BL_OK : bl_nomem(err);
+  }
   if (!c->warehouse) return bl_fail(err, BL_USAGE, "no warehouse is given for catalog %s of %s", c->catalog, c->path);
   bl_buf b;
   bl_buf_init(&b, c->c.ctx, BL_BUF_MAX);
@@ -428,15 +423,17 @@ static bl_status namespace_folder(const sqlite_catalog *c, const char *ns, const
 static bl_status sqlite_location(bl_catalog *base, const bl_table_name *t, bl_catalog_pair_visit visit, void *user,
                                  bl_error *err) {
   sqlite_catalog *c = (sqlite_catalog *)base;
+  sqlite_rows r = {0};
   char *ns = NULL, *folder = NULL, *path = NULL;
   bl_status st;
   BL_GO(bl_namespace_join(c->c.ctx, t->levels, t->n_levels, &ns, err));
-  BL_GO(need_namespace(c, ns, err));
-  BL_GO(namespace_folder(c, ns, t, &folder, err));
+  BL_GO(look_at_properties(c, ns, &r, err));
+  BL_GO(namespace_folder(c, &r, t, &folder, err));
   path = bl_asprintf(c->c.ctx, "%s/%s", folder, t->name);
   if (!path) BL_GO(bl_nomem(err));
   st = visit(user, &(bl_catalog_pair){"location", path}, err);
 done:
+  bl_sqlite_rows_dispose(c, &r);
   bl_free(c->c.ctx, ns);
   bl_free(c->c.ctx, folder);
   bl_free(c->c.ctx, path);

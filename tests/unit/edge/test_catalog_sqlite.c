@@ -324,6 +324,34 @@ static void test_catalog_sqlite__a_commit_waits_for_readers(void **state) {
   teardown(&f);
 }
 
+/* Who lists may change what is listed, by the same connection or another. */
+static bl_status move_on(void *user, const bl_catalog_entry *e, bl_error *err) {
+  fixture *f = user;
+  bool by_other = strcmp(e->metadata_location, "/1") == 0;
+  bl_catalog *c = f->c;
+  if (strcmp(e->name, "t") != 0) return BL_OK;
+  if (by_other) {
+    char uri[500];
+    snprintf(uri, sizeof uri, "jdbc:sqlite:file:%s?busy_timeout=1", f->db);
+    bl_catalog_options o = {.uri = uri};
+    test_ok(bl_catalog_driver_sqlite.open(f->ctx, &o, &c, err), err);
+  }
+  bl_status st = c->commit(c, &at, e->metadata_location, by_other ? "/2" : "/3", err);
+  if (by_other) c->free(c);
+  return st;
+}
+
+static void test_catalog_sqlite__a_listing_holds_nothing(void **state) {
+  (void)state;
+  fixture f;
+  sqlite3_close(beside(&f, ""));
+  test_ok(f.c->list_tables(f.c, NULL, 0, move_on, &f, &f.err), &f.err);
+  is_at(&f, "/2");
+  test_ok(f.c->list_tables(f.c, NULL, 0, move_on, &f, &f.err), &f.err);
+  is_at(&f, "/3");
+  teardown(&f);
+}
+
 static void test_catalog_sqlite__takes_only_its_own(void **state) {
   (void)state;
   static const bl_catalog_options no[] = {{.uri = NULL, .type = "sql"},
@@ -496,6 +524,7 @@ int main(void) {
       cmocka_unit_test(test_catalog_sqlite__three_slashes_are_relative_unless_only_the_root_has_the_folder),
       cmocka_unit_test(test_catalog_sqlite__a_lock_of_another_is_told_and_changes_nothing),
       cmocka_unit_test(test_catalog_sqlite__a_commit_waits_for_readers),
+      cmocka_unit_test(test_catalog_sqlite__a_listing_holds_nothing),
       cmocka_unit_test(test_catalog_sqlite__takes_only_its_own),
       cmocka_unit_test(test_catalog_sqlite__survives_each_failing_allocation),
       cmocka_unit_test(test_catalog_sqlite__the_second_commit_of_a_connection_keeps_its_journal_until_it_ends),
