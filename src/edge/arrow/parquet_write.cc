@@ -6,8 +6,8 @@
  * 3. A required field holds no null: one below a null struct is only a slot, a real one is refused.
  * 4. Columns are encoded beside each other, some batches ahead of what the caller waits for. What is asked about sizes
  *    is answered from the batches that were taken back, and that depends on their rows and bytes alone: so the same
- *    rows make the same file on any number of threads. What is not taken back counts by what those before it took;
- *    where these are less than half of it, it is waited for.
+ *    rows make the same file on any number of threads. What is not taken back counts by what bytes before it
+ *    became; where these are less than half of all, it is waited for.
  * 5. The sink is called on the caller's thread alone.
  * 6. A column whose dictionary grew too large in the first quarter of a row group has none in the next ones. */
 #include <algorithm>
@@ -451,8 +451,7 @@ public:
 class Rows final : public FileStep {
 public:
   Rows(Columns &columns, std::shared_ptr<arrow::RecordBatch> batch, int64_t raw)
-      : FileStep(false), n(batch->num_rows()), raw(raw), columns_(columns), batch_(std::move(batch)),
-        sizes_(columns.n()) {}
+      : FileStep(false), raw(raw), columns_(columns), batch_(std::move(batch)), sizes_(columns.n()) {}
   bool is_rows() const override { return true; }
   void run(size_t lane) override { sizes_[lane] = columns_.write(lane, batch_->column(static_cast<int>(lane))); }
   void forget() { batch_ = nullptr; }
@@ -461,7 +460,7 @@ public:
     for (const Sizes &s : sizes_) all = {all.pages + s.pages, all.loose + s.loose};
     return all;
   }
-  const int64_t n, raw;
+  const int64_t raw;
 
 private:
   Columns &columns_;
@@ -505,7 +504,7 @@ public:
   /* Values that are in no page yet count as if they shrank by half. */
   int64_t bytes(int64_t enough) override {
     int64_t most = known_.bytes() + known_.sizes.loose / 2 + waiting_.raw;
-    if (2 * known_.rows >= all_.rows) return scaled(known_.bytes(), all_.rows, known_.rows);
+    if (2 * known_.raw >= all_.raw) return scaled(known_.bytes(), all_.raw, known_.raw);
     if (most < enough) return most;
     settle();
     return known_.bytes();
@@ -545,8 +544,9 @@ public:
   }
 
 private:
-  struct Known { /* what was taken back from the lanes */
-    int64_t rows = 0, group = 0, group_rows = 0, ended_bytes = 0;
+  struct Known {                                 /* what was taken back from the lanes */
+    int64_t raw = 0, group = 0, ended_bytes = 0; /* raw: bytes of what was written, in memory */
+    int64_t group_raw = 0, group_rows = 0;
     Sizes sizes; /* of the group */
     int64_t bytes() const { return ended_bytes + sizes.pages + sizes.loose / 2; }
   };
@@ -560,20 +560,20 @@ private:
   std::unique_ptr<Columns> columns_;
   std::unique_ptr<Lanes> lanes_; /* goes first: its threads use the others */
   bool spread_ = true, open_ = false;
-  Known known_, all_; /* all_: rows and groups of what was written */
+  Known known_, all_; /* all_: raw, rows and groups of what was written */
   Waiting waiting_;
 
-  static int64_t scaled(int64_t bytes, int64_t rows, int64_t known) {
-    if (rows == known) return bytes;
-    return static_cast<int64_t>(static_cast<double>(bytes) * static_cast<double>(rows) / static_cast<double>(known));
+  static int64_t scaled(int64_t bytes, int64_t raw, int64_t known) {
+    if (raw == known) return bytes;
+    return static_cast<int64_t>(static_cast<double>(bytes) * static_cast<double>(raw) / static_cast<double>(known));
   }
 
   /* As in bytes(): 4. */
   bool group_is_full() {
     if (all_.group_rows >= group_bytes_) return true;
     bool same = known_.group == all_.group;
-    if (same && 2 * known_.group_rows >= all_.group_rows)
-      return scaled(known_.sizes.pages, all_.group_rows, known_.group_rows) >= group_bytes_;
+    if (same && 2 * known_.group_raw >= all_.group_raw)
+      return scaled(known_.sizes.pages, all_.group_raw, known_.group_raw) >= group_bytes_;
     if ((same ? known_.sizes.pages : 0) + waiting_.raw < group_bytes_) return false;
     settle();
     return known_.sizes.pages >= group_bytes_;
@@ -584,13 +584,13 @@ private:
     waiting_.steps++;
     open_ = begins;
     all_.group++;
-    all_.group_rows = 0;
+    all_.group_raw = all_.group_rows = 0;
   }
 
   void add(std::shared_ptr<arrow::RecordBatch> batch) {
     int64_t raw = ok(arrow::util::ReferencedBufferSize(*batch)), n = batch->num_rows();
     /* Nothing starts threads for the few rows of a small file. */
-    bool spread = spread_ && (lanes_->started() || all_.rows > 0 || raw >= kWorthThreads);
+    bool spread = spread_ && (lanes_->started() || all_.raw > 0 || raw >= kWorthThreads);
     while (waiting_.raw > 0 && (waiting_.steps >= kAheadSteps || waiting_.raw + raw > kAheadBytes)) take();
     auto step = std::make_unique<Rows>(*columns_, std::move(batch), raw);
     Rows &rows = *step;
@@ -598,7 +598,8 @@ private:
     if (!spread) rows.forget();
     waiting_.steps++;
     waiting_.raw += raw;
-    all_.rows += n;
+    all_.raw += raw;
+    all_.group_raw += raw;
     all_.group_rows += n;
   }
 
@@ -608,14 +609,14 @@ private:
     if (!static_cast<FileStep &>(*step).is_rows()) {
       known_.ended_bytes = static_cast<Turn &>(*step).position;
       known_.sizes = {};
-      known_.group_rows = 0;
+      known_.group_raw = 0;
       known_.group++;
       return;
     }
     auto &rows = static_cast<Rows &>(*step);
     known_.sizes = rows.sizes();
-    known_.rows += rows.n;
-    known_.group_rows += rows.n;
+    known_.raw += rows.raw;
+    known_.group_raw += rows.raw;
     waiting_.raw -= rows.raw;
   }
 

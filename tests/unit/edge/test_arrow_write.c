@@ -228,6 +228,40 @@ static void test_arrow_write__row_groups_end_by_bytes(void **state) {
   teardown(&f);
 }
 
+/* One batch of n rows: random text of so many bytes each. */
+static void write_noise(fixture *f, int64_t n, size_t bytes, uint64_t seed) {
+  struct ArrowArray a;
+  bl_builder *b;
+  char text[1024];
+  test_ok(bl_builder_new(f->ctx, &f->schema, &b, &f->err), &f->err);
+  for (int64_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < bytes; k++) {
+      seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+      text[k] = (char)(' ' + (seed >> 33) % 90);
+    }
+    test_ok(bl_builder_bytes(bl_builder_child(b, 0), text, bytes, &f->err), &f->err);
+    test_ok(bl_builder_close(b, &f->err), &f->err);
+  }
+  test_ok(bl_builder_finish(b, &a, &f->err), &f->err);
+  bl_builder_free(b);
+  test_ok(bl_arrow_writer_write(f->w, &a, &f->err), &f->err);
+}
+
+static void test_arrow_write__wide_rows_behind_narrow_ones_count_for_what_they_are(void **state) {
+  (void)state;
+  fixture f;
+  static const column cols[] = {C("u", "s", true, 1)};
+  setup(&f, cols, 1);
+  bl_parquet_options o = {.dictionary_bytes = -1};
+  test_ok(bl_arrow_parquet_writer_with(f.ctx, &f.sink, &f.schema, &o, &f.w, &f.err), &f.err);
+  for (uint64_t i = 0; i < 16; i++) write_noise(&f, 2000, 4, i + 1);
+  for (uint64_t i = 0; i < 3; i++) write_noise(&f, 1000, 1000, i + 1);
+  int64_t guess = bl_arrow_writer_bytes(f.w, 1 << 20);
+  test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
+  assert_true(guess > (int64_t)f.out.n / 2 && guess < (int64_t)f.out.n * 2);
+  teardown(&f);
+}
+
 /* Rows 0 … n - 1 of one column of longs in batches of 1,000; repeats: so many different values. */
 static void write_longs(fixture *f, int64_t n, int64_t repeats, bool plain) {
   static const column cols[] = {C("l", "a", false, 1)};
@@ -590,6 +624,7 @@ int main(void) {
       cmocka_unit_test(test_arrow_write__damaged_ipc_never_crashes),
       cmocka_unit_test(test_arrow_write__values_of_ipc_that_cannot_be_are_refused),
       cmocka_unit_test(test_arrow_write__row_groups_end_by_bytes),
+      cmocka_unit_test(test_arrow_write__wide_rows_behind_narrow_ones_count_for_what_they_are),
       cmocka_unit_test(test_arrow_write__a_dictionary_that_grew_too_large_early_is_not_tried_again),
       cmocka_unit_test(test_arrow_write__a_dictionary_that_fits_stays),
       cmocka_unit_test(test_arrow_write__a_column_that_is_to_be_plain_has_no_dictionary),
