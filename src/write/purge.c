@@ -229,7 +229,7 @@ static bl_status remove_part(bl_purge *p, int which, bl_error *err) {
   bl_buf b;
   bl_status st = BL_OK;
   bl_buf_init(&b, p->t->ctx, BL_BUF_MAX);
-  for (int64_t at = 0; at < from->end && st == BL_OK;) {
+  for (int64_t at = 0; at < from->end && st == BL_OK && !(which == METADATA && p->staying);) {
     size_t n = from->end - at < CHUNK ? (size_t)(from->end - at) : CHUNK;
     uint8_t *to = bl_buf_reserve(&b, n);
     st = to ? bl_temp_read(p->t->ctx, from->fd, at, to, n, err) : bl_nomem(err);
