@@ -2,7 +2,6 @@
 #include "write/apply.h"
 
 #include "rows/arrow_own.h"
-#include "write/commit.h"
 #include "write/upsert.h"
 
 enum { SCRATCH_BYTES = 1 << 20 };
@@ -111,11 +110,7 @@ static bl_status read_events(bl_applying *a, bl_apply_source source, bl_error *e
 /* The position that the branch has recorded last. */
 static bl_status find_stored(bl_arena *arena, const bl_metadata *md, const bl_snapshot *head, bl_position *out,
                              bl_error *err) {
-  bool found = false;
-  *out = (bl_position){0};
-  for (size_t steps = 0; head && !found && steps < md->n_snapshots; steps++, head = bl_metadata_parent(md, head))
-    BL_TRY(bl_position_recorded(arena, head, &found, out, err));
-  return BL_OK;
+  return bl_position_recorded(arena, bl_recorded_position(md, head), out, err);
 }
 
 static bool is_same(const bl_position *a, const bl_position *b) {
@@ -126,7 +121,7 @@ static bool is_same(const bl_position *a, const bl_position *b) {
 /* Does the position of the last event say more than what is stored? */
 static bool is_news(const bl_position *last, const bl_position *stored) {
   bool known;
-  return bl_position_cmp(last, stored, &known) > 0 || !known;
+  return bl_position_is_later(last, stored, &known) || !known;
 }
 
 /* Into the summary, also where no row changes. What the events were held against must still be the last. */
@@ -138,6 +133,7 @@ static bl_status note_position(void *user, bl_change *c, bl_error *err) {
   if (!is_same(&now, &a->stored))
     return bl_fail(err, BL_CONFLICT, "apply: another has applied events of the source meanwhile");
   if (!a->last.names) return BL_OK;
+  BL_TRY(bl_staged_on_position(c->staged, bl_recorded_position(c->t->metadata, c->head), err));
   if (is_news(&a->last, &a->stored)) c->staged->even_if_empty = true;
   BL_TRY(bl_position_print(c->arena, &a->last, &text, err));
   return bl_staged_note(c->staged, BL_SOURCE_POSITION, text, err);

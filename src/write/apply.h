@@ -9,11 +9,10 @@
 
 #include "base/map.h"
 #include "format/json.h"
+#include "write/commit.h"
 #include "write/put_value.h"
 #include "write/source.h"
 #include "write/text_rows.h"
-
-#define BL_SOURCE_POSITION "bergline.source-position"
 
 /* ---- positions ---- apply_position.c */
 typedef struct bl_position {
@@ -26,12 +25,13 @@ void bl_position_of(const bl_json *source, bl_position *out);
 bl_position bl_position_of_commit(bl_str snapshot_id);
 /* -1, 0, 1; *known = false where they are of different logs. */
 int bl_position_cmp(const bl_position *a, const bl_position *b, bool *known);
+/* Is a later than b, or, of commits, which are in no order, another? */
+bool bl_position_is_later(const bl_position *a, const bl_position *b, bool *known);
 bl_status bl_position_copy(bl_arena *a, const bl_position *p, bl_position *out, bl_error *err) BL_CHECKED;
 /* As JSON, which bl_position_of reads; in arena a. */
 bl_status bl_position_print(bl_arena *a, const bl_position *p, bl_str *out, bl_error *err) BL_CHECKED;
-/* What a snapshot's summary has recorded, if anything; strings are in arena a. */
-bl_status bl_position_recorded(bl_arena *a, const bl_snapshot *s, bool *found, bl_position *out,
-                               bl_error *err) BL_CHECKED;
+/* What a summary has recorded (p NULL: nothing); strings are in arena a. */
+bl_status bl_position_recorded(bl_arena *a, bl_str text, bl_position *out, bl_error *err) BL_CHECKED;
 
 /* ---- rows ---- apply.c */
 typedef struct bl_applying {

@@ -28,8 +28,7 @@ static bl_status read_recorded(bl_applying *a, const bl_snapshot *head, recorded
   for (size_t steps = 0; head && steps < md->n_snapshots; steps++, head = bl_metadata_parent(md, head)) {
     bl_position p;
     int64_t id;
-    bool found;
-    BL_TRY(bl_position_recorded(a->arena, head, &found, &p, err));
+    BL_TRY(bl_position_recorded(a->arena, bl_pairs_get(&head->summary, BL_SOURCE_POSITION), &p, err));
     if (!p.names || strcmp(p.names[0], "commit_snapshot_id") != 0 || !bl_parse_i64(p.parts[0], &id)) continue;
     if (!bl_imap_put(r->commits, id, 0, NULL)) return bl_nomem(err);
   }

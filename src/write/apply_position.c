@@ -52,6 +52,11 @@ int bl_position_cmp(const bl_position *a, const bl_position *b, bool *known) {
   return 0;
 }
 
+bool bl_position_is_later(const bl_position *a, const bl_position *b, bool *known) {
+  int c = bl_position_cmp(a, b, known);
+  return *known && (a->names == logs[0] ? c != 0 : c > 0);
+}
+
 bl_status bl_position_copy(bl_arena *a, const bl_position *p, bl_position *out, bl_error *err) {
   bl_position copy = {.names = p->names};
   for (size_t i = 0; i < BL_LEN(p->parts) && p->parts[i].p; i++) {
@@ -74,10 +79,8 @@ bl_status bl_position_print(bl_arena *a, const bl_position *p, bl_str *out, bl_e
   return out->p ? BL_OK : bl_nomem(err);
 }
 
-bl_status bl_position_recorded(bl_arena *a, const bl_snapshot *s, bool *found, bl_position *out, bl_error *err) {
-  bl_str text = bl_pairs_get(&s->summary, BL_SOURCE_POSITION);
+bl_status bl_position_recorded(bl_arena *a, bl_str text, bl_position *out, bl_error *err) {
   bl_json *v = NULL;
-  *found = text.p != NULL;
   if (text.p) BL_TRY(bl_json_parse(a, text.p, text.n, &v, err));
   bl_position_of(v, out);
   return BL_OK;

@@ -4,12 +4,14 @@
  * 2. Else its added files are added again, and their rows get new ids (a warning says so). Only appends and dynamic
  *    overwrites are taken: of anything else rows would exist without the deletes that belong to them.
  * 3. A snapshot is picked once: one that is in the branch's history, by its own id, as source-snapshot-id or by its
- *    WAP or batch id (published, or moved to), has been applied already. Every attempt looks. */
+ *    WAP or batch id (published, or moved to), has been applied already. Every attempt looks.
+ * 4. The position of a source goes along where the branch stands where the snapshot stood. Where the branch is behind,
+ *    it does not (a warning): apply gives it what lies between. Where it is ahead, events would be there twice. */
 #include <stdio.h>
 
 #include "table/manifests.h"
 #include "table/refs.h"
-#include "write/commit.h"
+#include "write/apply.h"
 
 typedef struct picking {
   bl_table *t;
@@ -111,6 +113,42 @@ static bl_status refuse(const picking *p, bl_error *err) {
       (long long)p->pick->id, BL_STR_ARG(p->ref));
 }
 
+/* Has the branch events that the picked snapshot did not rest on? */
+static bl_status is_ahead(const picking *p, bl_str before, bl_str now, bl_str picked, bool *yes, bl_error *err) {
+  bl_arena *a = NULL;
+  bl_position there, here;
+  bool known;
+  bl_status st;
+  BL_GO(bl_arena_new(p->t->ctx, &a, err));
+  BL_GO(bl_position_recorded(a, before.p ? before : picked, &there, err));
+  BL_GO(bl_position_recorded(a, now, &here, err));
+  bool later = bl_position_is_later(&here, &there, &known);
+  *yes = before.p ? later : known;
+done:
+  bl_arena_free(a);
+  return st;
+}
+
+/* 4. */
+static bl_status note_position(picking *p, bl_error *err) {
+  const bl_metadata *md = p->t->metadata;
+  bl_str picked = bl_pairs_get(&p->pick->summary, BL_SOURCE_POSITION);
+  bl_str before = bl_recorded_position(md, bl_metadata_parent(md, p->pick)), now = bl_recorded_position(md, p->head);
+  bool ahead = false;
+  if (!picked.p) return BL_OK;
+  BL_TRY(bl_staged_on_position(p->staged, now, err));
+  if (bl_str_eq(before, now)) return bl_staged_note(p->staged, BL_SOURCE_POSITION, picked, err);
+  BL_TRY(is_ahead(p, before, now, picked, &ahead, err));
+  if (ahead)
+    return bl_fail(err, BL_CONFLICT,
+                   "cannot cherry-pick snapshot %lld: events of its source have been applied to %.*s since it was "
+                   "made: rows would exist twice",
+                   (long long)p->pick->id, BL_STR_ARG(p->ref));
+  bl_warn(p->t->ctx, "snapshot %lld rests on events that were not applied to %.*s: their position is not taken over",
+          (long long)p->pick->id, BL_STR_ARG(p->ref));
+  return BL_OK;
+}
+
 static bl_status note_source(picking *p, bl_error *err) {
   char id[32];
   const bl_pairs *summary = &p->pick->summary;
@@ -122,6 +160,7 @@ static bl_status note_source(picking *p, bl_error *err) {
   BL_TRY(bl_staged_note(p->staged, "source-snapshot-id", bl_str_of(id), err));
   if (staged.p) BL_TRY(bl_staged_note(p->staged, BL_STAGED_IDS, staged, err));
   if (staged.p) BL_TRY(bl_staged_add_ids(p->staged, staged, err));
+  BL_TRY(note_position(p, err));
   if (batch.p && !p->o->batch_id) BL_TRY(bl_staged_note(p->staged, "bergline.batch-id", batch, err));
   return wap.p ? bl_staged_note(p->staged, "published-wap-id", wap, err) : BL_OK;
 }

@@ -280,6 +280,21 @@ static bl_status check_picked(const bl_committing *c, const bl_attempt *at, bl_e
                  at->base->name, (long long)c->s->picked);
 }
 
+bl_str bl_recorded_position(const bl_metadata *md, const bl_snapshot *s) {
+  bl_str text = BL_STR_NONE;
+  for (size_t steps = 0; s && !text.p && steps < md->n_snapshots; steps++, s = bl_metadata_parent(md, s))
+    text = bl_pairs_get(&s->summary, BL_SOURCE_POSITION);
+  return text;
+}
+
+/* Else a position would go back, or events be there twice. */
+static bl_status check_position(const bl_committing *c, const bl_attempt *at, bl_error *err) {
+  if (!c->s->heeds_position) return BL_OK;
+  if (bl_str_eq(bl_recorded_position(at->base->metadata, at->parent), c->s->on_position)) return BL_OK;
+  return bl_fail(err, BL_CONFLICT, "conflict: %s: another has applied events of the source to %.*s meanwhile",
+                 at->base->name, BL_STR_ARG(c->ref));
+}
+
 /* One attempt and what follows from its outcome; *again: it lost a race. */
 static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_result *r, bool *again, bl_error *err) {
   bl_attempt *at = NULL;
@@ -295,6 +310,7 @@ static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_r
     return BL_OK;
   }
   if (st == BL_OK) st = check_picked(c, at, err);
+  if (st == BL_OK) st = check_position(c, at, err);
   if (st == BL_OK) st = try_once(at, o, &moving, err);
   if (st == BL_OK) {
     fill_result(at, r);

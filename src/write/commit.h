@@ -29,6 +29,9 @@ bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, con
 
 /* What a commit to a branch rests on; *head NULL: main has no snapshot yet. BL_USAGE: a tag; BL_NOT_FOUND. */
 bl_status bl_branch_head(const bl_table *t, bl_str name, const bl_snapshot **head, bl_error *err) BL_CHECKED;
+/* The position of a source (BL_SOURCE_POSITION) that a snapshot has recorded, or the nearest of its ancestors that has
+ * one; p NULL: none has. s may be NULL. */
+bl_str bl_recorded_position(const bl_metadata *md, const bl_snapshot *s);
 /* The snapshot of a branch, or of its ancestors, that holds this batch, or one that is staged under the WAP id (NULL:
  * none is asked for) and holds it; NULL: none does. */
 const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id, const char *wap_id);

@@ -128,6 +128,12 @@ bl_status bl_staged_add_ids(bl_staged *s, bl_str ids, bl_error *err) {
   return BL_OK;
 }
 
+bl_status bl_staged_on_position(bl_staged *s, bl_str text, bl_error *err) {
+  s->heeds_position = true;
+  s->on_position = text.p ? bl_arena_str(s->arena, text) : BL_STR_NONE;
+  return text.p && !s->on_position.p ? bl_nomem(err) : BL_OK;
+}
+
 bl_status bl_staged_sync(const bl_staged *s, bl_table *t, bl_error *err) {
   bl_unsynced u = {.ctx = t->ctx};
   bl_status st = BL_OK;

@@ -43,7 +43,9 @@ typedef struct bl_staged {
   bl_pairs summary;   /* additional */
   bl_str *ids;        /* of the documents that it comes from: each is committed once on a branch */
   size_t n_ids, cap_ids;
-  int64_t picked; /* the snapshot whose change is made again (cherry-pick); BL_NONE: none */
+  bl_str on_position;  /* of a source, that the branch had recorded last; p NULL: none */
+  bool heeds_position; /* it must still be that */
+  int64_t picked;      /* the snapshot whose change is made again (cherry-pick); BL_NONE: none */
   bl_str *files;
   size_t n_files, cap_files; /* paths written for it: removed when it is given up */
   bool synced;               /* they last already: another process saw to it */
@@ -63,6 +65,10 @@ bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) BL_CH
 /* Ids of documents, in one text with commas between them. */
 #define BL_STAGED_IDS "bergline.staged-ids"
 bl_status bl_staged_add_ids(bl_staged *s, bl_str ids, bl_error *err) BL_CHECKED;
+/* The position in a source's log that the events came to which are in the table (apply.h). */
+#define BL_SOURCE_POSITION "bergline.source-position"
+/* Another commit that moves the position meanwhile is a conflict. text: copied. */
+bl_status bl_staged_on_position(bl_staged *s, bl_str text, bl_error *err) BL_CHECKED;
 /* Make what was written last, now. A commit does it for the files of its own staged change. */
 bl_status bl_staged_sync(const bl_staged *s, bl_table *t, bl_error *err) BL_CHECKED;
 /* Remove what was written (errors are warnings). */

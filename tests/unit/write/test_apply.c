@@ -230,6 +230,67 @@ static void test_positions__that_were_applied_do_not_hide_a_batch(void **state) 
   world_end(&w);
 }
 
+/* One event, staged under a WAP id. */
+static void stage_event(world *w, const char *line, const char *wap, const char *batch) {
+  static const char *const key[] = {"k"};
+  bl_error err = BL_ERROR_INIT;
+  text_input in = bytes_of(line);
+  const bl_write_options o = {.wap_id = wap, .batch_id = batch};
+  test_ok(bl_apply(w->t, &in.in, BL_APPLY_DEBEZIUM, key, 1, &o, &w->r, &err), &err);
+  assert_true(w->r.committed);
+  world_reopen(w);
+}
+
+static bl_status pick(world *w, const char *at, const char *ref, bl_error *err) {
+  bl_status st = bl_cherry_pick(w->t, at, &(bl_write_options){.ref = ref}, &w->r, err);
+  world_reopen(w);
+  return st;
+}
+
+static const char *position_of(const world *w, const char *ref) {
+  const bl_ref *r = bl_metadata_ref(w->t->metadata, bl_str_of(ref));
+  bl_str v = bl_pairs_get(&bl_metadata_snapshot(w->t->metadata, r->snapshot_id)->summary, "bergline.source-position");
+  return v.p ? v.p : "";
+}
+
+static void test_positions__go_along_with_a_snapshot_that_is_picked(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long, s string", NULL);
+  world_append(&w, "{\"k\":8,\"s\":\"y\"}\n");
+  apply(&w, AT(10, 1, "a"), BL_APPLY_DEBEZIUM);
+  stage_event(&w, AT(11, 2, "b"), "w", "batch");
+  world_append(&w, "{\"k\":9,\"s\":\"z\"}\n"); /* the pick is no fast-forward */
+  test_ok(pick(&w, "wap:w", NULL, &err), &err);
+  assert_true(w.r.committed);
+  assert_string_equal(position_of(&w, "main"), "{\"lsn\":11}");
+  assert_string_equal(world_summary(&w, "bergline.batch-id"), "batch");
+  apply(&w, AT(10, 1, "old"), BL_APPLY_DEBEZIUM);
+  assert_true(w.r.already_applied);
+  apply(&w, AT(12, 2, "c"), BL_APPLY_DEBEZIUM);
+  world_holds(&w, "{\"k\":8,\"s\":\"y\"}\n{\"k\":1,\"s\":\"a\"}\n{\"k\":2,\"s\":\"c\"}\n{\"k\":9,\"s\":\"z\"}\n");
+  world_end(&w);
+}
+
+static void test_positions__a_pick_neither_leaves_events_out_nor_takes_them_twice(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long, s string", NULL);
+  world_append(&w, "{\"k\":8,\"s\":\"y\"}\n");
+  test_ok(bl_ref_create(w.t, "behind", true, NULL, NULL, &err), &err);
+  world_reopen(&w);
+  apply(&w, AT(10, 1, "a"), BL_APPLY_DEBEZIUM);
+  stage_event(&w, AT(11, 2, "b"), "w", NULL);
+  test_ok(pick(&w, "wap:w", "behind", &err), &err); /* without the event before */
+  assert_true(w.r.committed);
+  assert_string_equal(position_of(&w, "behind"), "");
+  apply(&w, AT(11, 2, "b") AT(12, 3, "c"), BL_APPLY_DEBEZIUM);
+  test_status(BL_CONFLICT, pick(&w, "wap:w", NULL, &err), &err);
+  test_says(&err, "rows would exist twice");
+  assert_string_equal(position_of(&w, "main"), "{\"lsn\":12}");
+  world_end(&w);
+}
+
 /* ---- our own changelog ---- */
 
 static char *changelog(world *w, const char *from) {
@@ -287,6 +348,20 @@ static void test_changes__keys_that_change_places_in_one_commit_are_all_there(vo
   world_end(&to);
 }
 
+#define COMMITTED(id, s) "{\"k\":1,\"s\":\"" s "\",\"_change_type\":\"INSERT\",\"_commit_snapshot_id\":" #id "}\n"
+
+static void test_changes__commits_are_in_no_order(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, COMMITTED(20, "a"), BL_APPLY_CHANGES);
+  apply(&w, COMMITTED(10, "a"), BL_APPLY_CHANGES); /* changes nothing, and is kept */
+  assert_true(w.r.committed);
+  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"commit_snapshot_id\":10}");
+  apply(&w, COMMITTED(10, "b"), BL_APPLY_CHANGES);
+  assert_true(w.r.already_applied);
+  world_end(&w);
+}
+
 static void test_changes__names_what_is_no_changelog(void **state) {
   (void)state;
   world w = world_new(3, "k long, s string", NULL);
@@ -312,8 +387,11 @@ int main(void) {
       cmocka_unit_test(test_positions__equal_ones_are_applied_again),
       cmocka_unit_test(test_positions__are_kept_where_no_row_changes),
       cmocka_unit_test(test_positions__that_were_applied_do_not_hide_a_batch),
+      cmocka_unit_test(test_positions__go_along_with_a_snapshot_that_is_picked),
+      cmocka_unit_test(test_positions__a_pick_neither_leaves_events_out_nor_takes_them_twice),
       cmocka_unit_test(test_changes__make_a_copy_and_keep_it_up),
       cmocka_unit_test(test_changes__keys_that_change_places_in_one_commit_are_all_there),
+      cmocka_unit_test(test_changes__commits_are_in_no_order),
       cmocka_unit_test(test_changes__names_what_is_no_changelog),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

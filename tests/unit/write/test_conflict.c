@@ -264,6 +264,26 @@ static void test_conflict__what_a_change_rests_on_must_be_in_the_history(void **
   world_end(&w);
 }
 
+static stage *stage_events(world *w, const char *name, const char *before, const char *after) {
+  stage *s = world_stage(w);
+  stage_add(s, name, 1);
+  test_ok(bl_staged_on_position(s->s, bl_str_of(before), &w->err), &w->err);
+  test_ok(bl_staged_note(s->s, BL_SOURCE_POSITION, bl_str_of(after), &w->err), &w->err);
+  return s;
+}
+
+static void test_conflict__the_position_of_a_source_moves_from_where_it_was(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  stage *first = stage_events(&w, "c", NULL, "{\"lsn\":1}"), *late = stage_events(&w, "d", NULL, "{\"lsn\":2}");
+  world_commit(&w, first);
+  world_refuses(&w, late, BL_CONFLICT, "another has applied events");
+  world_append(&w, "e", 1);
+  world_commit(&w, stage_events(&w, "f", "{\"lsn\":1}", "{\"lsn\":2}"));
+  world_end(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_conflict__appends_never_conflict),
@@ -280,6 +300,7 @@ int main(void) {
       cmocka_unit_test(test_conflict__compaction_brings_no_new_rows),
       cmocka_unit_test(test_conflict__replaced_partitions_must_not_have_grown),
       cmocka_unit_test(test_conflict__what_a_change_rests_on_must_be_in_the_history),
+      cmocka_unit_test(test_conflict__the_position_of_a_source_moves_from_where_it_was),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
