@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 
-enum { FILTER_BITS = 1 << 20 };
+enum { BITS_AN_ID = 64, LEAST_BITS = 1 << 12, MOST_BITS = 1 << 26 };
 
-static size_t filter_bit(int64_t id) {
-  return (size_t)((uint64_t)id & (FILTER_BITS - 1));
+static size_t filter_bits(size_t n) {
+  size_t bits = LEAST_BITS;
+  while (bits < MOST_BITS && bits / BITS_AN_ID < n) bits *= 2;
+  return bits;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -15,9 +17,9 @@ static int by_value(const void *a, const void *b) {
 }
 
 bl_status bl_idset_init(bl_idset *s, bl_ctx *ctx, const int64_t *ids, size_t n, bl_error *err) {
-  *s = (bl_idset){.ctx = ctx};
+  *s = (bl_idset){.ctx = ctx, .mask = filter_bits(n) - 1};
   s->ids = bl_alloc(ctx, n + 1, sizeof *s->ids);
-  s->filter = bl_calloc(ctx, FILTER_BITS / 64, sizeof *s->filter);
+  s->filter = bl_calloc(ctx, filter_bits(n) / 64, sizeof *s->filter);
   if (!s->ids || !s->filter) {
     bl_idset_dispose(s);
     return bl_nomem(err);
@@ -26,7 +28,10 @@ bl_status bl_idset_init(bl_idset *s, bl_ctx *ctx, const int64_t *ids, size_t n, 
   bl_sort(s->ids, n, sizeof *s->ids, by_value);
   for (size_t i = 0; i < n; i++)
     if (s->n == 0 || s->ids[s->n - 1] != s->ids[i]) s->ids[s->n++] = s->ids[i];
-  for (size_t i = 0; i < s->n; i++) s->filter[filter_bit(s->ids[i]) / 64] |= 1ull << (filter_bit(s->ids[i]) % 64);
+  for (size_t i = 0; i < s->n; i++) {
+    uint64_t bit = (uint64_t)s->ids[i] & s->mask;
+    s->filter[bit / 64] |= 1ull << (bit % 64);
+  }
   return BL_OK;
 }
 
@@ -46,10 +51,4 @@ size_t bl_idset_lower(const bl_idset *s, int64_t x) {
     else hi = mid;
   }
   return lo;
-}
-
-bool bl_idset_has(const bl_idset *s, int64_t x) {
-  if (!s->filter || !(s->filter[filter_bit(x) / 64] >> (filter_bit(x) % 64) & 1)) return false;
-  size_t i = bl_idset_lower(s, x);
-  return i < s->n && s->ids[i] == x;
 }
