@@ -76,7 +76,11 @@ const cli_command cli_cherry_pick = {
         "added files are added again, and their rows get new ids, as "
         "a warning says;\n"
         "  that is done for appends and dynamic overwrites only. A snapshot that the branch holds is not picked "
-        "again.\n",
+        "again.\n"
+        "  Its batch id goes along, and so does the position of a source that apply has kept in it, where the branch "
+        "is at the position that\n"
+        "  it was at. Where apply has given the branch later events since, nothing is picked: rows would exist "
+        "twice.\n",
     .examples = "    bergline append /data/wh/db/orders day.parquet --wap-id day-7\n"
                 "    bergline changes /data/wh/db/orders --from main --to wap:day-7\n"
                 "    bergline cherry-pick /data/wh/db/orders wap:day-7\n",

@@ -154,6 +154,9 @@ static bl_status note_source(picking *p, bl_error *err) {
   const bl_pairs *summary = &p->pick->summary;
   bl_str wap = bl_pairs_get(summary, "wap.id"), batch = bl_pairs_get(summary, "bergline.batch-id");
   bl_str staged = bl_pairs_get(summary, BL_STAGED_IDS);
+  if (batch.p && p->o->batch_id && !bl_str_is(batch, p->o->batch_id))
+    return bl_fail(err, BL_USAGE, "cannot cherry-pick snapshot %lld as batch %s: it is batch %.*s",
+                   (long long)p->pick->id, p->o->batch_id, BL_STR_ARG(batch));
   snprintf(id, sizeof id, "%lld", (long long)p->pick->id);
   p->staged->picked = p->pick->id;
   p->staged->even_if_empty = true; /* it keeps the ids */

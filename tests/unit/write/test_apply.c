@@ -261,6 +261,9 @@ static void test_positions__go_along_with_a_snapshot_that_is_picked(void **state
   apply(&w, AT(10, 1, "a"), BL_APPLY_DEBEZIUM);
   stage_event(&w, AT(11, 2, "b"), "w", "batch");
   world_append(&w, "{\"k\":9,\"s\":\"z\"}\n"); /* the pick is no fast-forward */
+  test_status(BL_USAGE, bl_cherry_pick(w.t, "wap:w", &(bl_write_options){.batch_id = "other"}, &w.r, &err), &err);
+  test_says(&err, "it is batch batch");
+  err = (bl_error)BL_ERROR_INIT;
   test_ok(pick(&w, "wap:w", NULL, &err), &err);
   assert_true(w.r.committed);
   assert_string_equal(position_of(&w, "main"), "{\"lsn\":11}");
