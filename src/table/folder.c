@@ -51,17 +51,29 @@ static bl_status is_there(bl_ctx *ctx, bl_io *io, const char *path, const void *
   return st;
 }
 
+/* The file is there: it is to outlast a power cut, too, which may be what failed. */
+static bl_status keep(bl_ctx *ctx, bl_io *io, const char *path, bl_error *err) {
+  bl_unsynced u = {.ctx = ctx};
+  bl_error why = BL_ERROR_INIT;
+  bl_status st = bl_unsynced_add(&u, bl_str_of(path), &why);
+  if (st == BL_OK) st = bl_unsynced_sync(&u, io, &why);
+  bl_unsynced_dispose(&u);
+  if (st == BL_OK) {
+    bl_warn(ctx, "the commit was reported as failed, but it is in place already: %s", err ? err->message : path);
+    if (err) *err = (bl_error)BL_ERROR_INIT;
+    return BL_OK;
+  }
+  if (err) *err = (bl_error)BL_ERROR_INIT;
+  return bl_fail(err, BL_UNKNOWN, "it is committed, but may not outlast a power cut: %s: %s", path, why.message);
+}
+
 /* The outcome of a write that may have been made though it is reported as failed. A file of another's in its place:
  * it was not, and never will be. */
 static bl_status settle(bl_ctx *ctx, bl_io *io, const char *path, const void *p, size_t n, bl_status st,
                         bl_error *err) {
   bool there;
   bl_status looked = is_there(ctx, io, path, p, n, &there, NULL);
-  if (there) {
-    bl_warn(ctx, "the commit was reported as failed, but it is in place already: %s", err ? err->message : path);
-    if (err) *err = (bl_error)BL_ERROR_INIT;
-    return BL_OK;
-  }
+  if (there) return keep(ctx, io, path, err);
   bool lost = looked == BL_OK || (looked == BL_NOT_FOUND && st == BL_CONFLICT);
   if (err) err->status = lost ? BL_CONFLICT : BL_UNKNOWN;
   return lost ? BL_CONFLICT : bl_fail_in(err, BL_UNKNOWN, "it is not known whether it was committed: %s", path);

@@ -149,6 +149,30 @@ static void test_attempts__a_commit_that_is_reported_as_failed_but_done_is_done(
   world_end(&w);
 }
 
+/* The folder of the new version cannot be synced, at once or later. */
+static bl_status disk_goes_bad(void *user, long call, const char *operation, const char *path, bl_error *err) {
+  (void)user, (void)call;
+  if (strcmp(operation, "sync") != 0 || !strstr(path, "v3.metadata.json")) return BL_OK;
+  return bl_fail(err, BL_IO, "%s: bad disk", path);
+}
+
+static void test_attempts__a_version_that_may_not_last_is_told(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  world_set(&w, "x=y");
+  stage *s = world_stage(&w);
+  stage_add(s, "a", 10);
+  w.io.lie = BL_UNKNOWN;
+  w.io.lie_about = "v3.metadata.json";
+  w.io.hook = disk_goes_bad;
+  test_status(BL_UNKNOWN, world_try(&w, s, NULL, &err), &err);
+  test_says(&err, "may not outlast a power cut");
+  world_shows(&w, "D@0 +a:10 id=0 raw=- seq=1"); /* nothing of it was removed */
+  world_end(&w);
+}
+
 typedef struct dead_line {
   world *w;
   bool dead;
@@ -419,6 +443,7 @@ int main(void) {
       cmocka_unit_test(test_attempts__use_their_vectors_again_where_nothing_changed_for_them),
       cmocka_unit_test(test_attempts__rewritten_manifests_are_written_once),
       cmocka_unit_test(test_attempts__a_commit_that_is_reported_as_failed_but_done_is_done),
+      cmocka_unit_test(test_attempts__a_version_that_may_not_last_is_told),
       cmocka_unit_test(test_attempts__a_commit_that_is_reported_as_lost_but_done_is_done),
       cmocka_unit_test(test_attempts__the_last_try_that_is_reported_as_lost_but_done_is_done),
       cmocka_unit_test(test_attempts__a_relocation_that_is_reported_as_lost_keeps_its_files),
