@@ -3,7 +3,7 @@
 #include "scan/exec.h"
 #include "scan/task_json.h"
 
-enum { TASKS_AT_ONCE = 64 };
+enum { TASKS_A_LOT = 64, FOOTERS_A_LOT = 4 };
 
 static bool reads_commit_times(const bl_type *t) {
   for (size_t i = 0; i < t->n_fields; i++)
@@ -19,67 +19,88 @@ static bl_json *id_range(bl_arena *a, const bl_data_file *f) {
   return r && lo && hi && bl_json_push(r, lo) && bl_json_push(r, hi) ? r : NULL;
 }
 
-/* A task on its way: made on any thread, written in order. */
-typedef struct made_task {
-  bl_arena *arena;
-  bl_json *own;
-  bl_plan_line line;
-} made_task;
-
+/* Tasks are made into text on all threads, some in a lot, and written in order. */
 typedef struct task_maker {
   bl_scan_job *j;
   bl_reading env;
+  const bl_plan_writer *w;
   bool footers;
-  size_t first; /* file of tasks[0] */
-  made_task tasks[TASKS_AT_ONCE];
+  size_t lot; /* tasks in it */
 } task_maker;
 
 /* The exact deletes: the plan's own lists may hold some that bounds rule out. */
-static bl_status make_task(void *user, size_t i, bl_error *err) {
-  task_maker *x = user;
-  made_task *m = &x->tasks[i];
+static bl_status make_task(const task_maker *x, bl_arena *a, const bl_manifest_entry *e, bl_buf *out, bl_error *err) {
   const bl_metadata *md = x->j->t->metadata;
-  const bl_manifest_entry *e = x->j->plan->files[x->first + i].data;
   bl_file_deletes deletes;
-  BL_TRY(bl_arena_new(x->j->t->ctx, &m->arena, err));
-  bl_arena *a = m->arena;
   BL_TRY(bl_delete_index_for(x->j->plan->deletes, a, e, &deletes, err));
-  m->line = (bl_plan_line){.why = BL_STR("live data file"),
-                           .path = e->file.path,
-                           .rows = e->file.record_count,
-                           .ordinal = -1,
-                           .first_row_id = e->file.first_row_id,
-                           .deletes = (deletes.vector != NULL) + deletes.n_position + deletes.n_equality};
-  m->own = bl_json_new(a, BL_J_OBJECT);
-  bool ok = m->own && bl_json_set(a, m->own, "why", bl_json_new_str(a, m->line.why));
-  ok = ok && bl_json_set(a, m->own, "id-range", id_range(a, &e->file));
-  ok = ok && bl_json_set(a, m->own, "file", bl_entry_to_json(a, md, e));
-  ok = ok && bl_json_set(a, m->own, "deletes", bl_deletes_to_json(a, md, &deletes));
+  bl_plan_line line = {.why = BL_STR("live data file"),
+                       .path = e->file.path,
+                       .rows = e->file.record_count,
+                       .ordinal = -1,
+                       .first_row_id = e->file.first_row_id,
+                       .deletes = (deletes.vector != NULL) + deletes.n_position + deletes.n_equality};
+  bl_json *own = bl_json_new(a, BL_J_OBJECT);
+  bool ok = own && bl_json_set(a, own, "why", bl_json_new_str(a, line.why));
+  ok = ok && bl_json_set(a, own, "id-range", id_range(a, &e->file));
+  ok = ok && bl_json_set(a, own, "file", bl_entry_to_json(a, md, e));
+  ok = ok && bl_json_set(a, own, "deletes", bl_deletes_to_json(a, md, &deletes));
   if (!ok) return bl_nomem(err);
-  return x->footers ? bl_footer_to_json(a, &x->env, e, m->own, err) : BL_OK;
+  if (x->footers) BL_TRY(bl_footer_to_json(a, &x->env, e, own, err));
+  bl_plan_render(x->w, own, &line, out);
+  return bl_buf_ok(out, err);
 }
 
-static bl_status add_some(task_maker *x, size_t n, bl_plan_writer *w, bl_error *err) {
-  memset(x->tasks, 0, sizeof x->tasks);
-  bl_status st = bl_parallel(x->j->t->ctx, n, make_task, x, err);
-  for (size_t i = 0; i < n; i++) {
-    if (st == BL_OK) st = bl_plan_task(w, x->tasks[i].own, &x->tasks[i].line, err);
-    bl_arena_free(x->tasks[i].arena);
+static bl_status make_lot(const task_maker *x, size_t lot, bl_buf *out, bl_error *err) {
+  size_t n = x->j->plan->n_files, end = (lot + 1) * x->lot < n ? (lot + 1) * x->lot : n;
+  bl_status st = BL_OK;
+  for (size_t i = lot * x->lot; st == BL_OK && i < end; i++) {
+    bl_arena *a;
+    BL_TRY(bl_arena_new(x->j->t->ctx, &a, err));
+    st = make_task(x, a, x->j->plan->files[i].data, out, err);
+    bl_arena_free(a);
   }
   return st;
 }
 
+static void drop_lot(void *user, void *text) {
+  bl_buf_free(text);
+  bl_free(((task_maker *)user)->j->t->ctx, text);
+}
+
+static bl_status run_lot(void *user, size_t lot, bl_ordered_slot *slot, bl_error *err) {
+  task_maker *x = user;
+  bl_buf *text = bl_calloc(x->j->t->ctx, 1, sizeof *text);
+  if (!text) return bl_nomem(err);
+  bl_buf_init(text, x->j->t->ctx, BL_BUF_MAX);
+  bl_status st = make_lot(x, lot, text, err);
+  if (st == BL_OK) st = bl_ordered_emit(slot, text);
+  if (st != BL_OK) drop_lot(x, text);
+  return st;
+}
+
+static bl_status put_lots(task_maker *x, bl_ordered *lots, bl_plan_writer *w, bl_error *err) {
+  for (;;) {
+    void *text;
+    BL_TRY(bl_ordered_next(lots, &text, err));
+    if (!text) return BL_OK;
+    bl_status st = bl_plan_rendered(w, text, err);
+    drop_lot(x, text);
+    BL_TRY(st);
+  }
+}
+
 static bl_status add_tasks(bl_scan_job *j, const bl_plan_request *q, bl_plan_writer *w, bl_error *err) {
-  task_maker *x = bl_arena_calloc(j->arena, 1, sizeof *x);
-  if (!x) return bl_nomem(err);
-  x->j = j;
-  x->footers = q->footers;
-  BL_TRY(bl_reading_init(&x->env, j->t, err));
-  bl_status st = BL_OK;
-  size_t n = j->plan->n_files;
-  for (; st == BL_OK && x->first < n; x->first += TASKS_AT_ONCE)
-    st = add_some(x, n - x->first < TASKS_AT_ONCE ? n - x->first : TASKS_AT_ONCE, w, err);
-  bl_reading_dispose(&x->env);
+  task_maker x = {.j = j, .w = w, .footers = q->footers, .lot = q->footers ? FOOTERS_A_LOT : TASKS_A_LOT};
+  size_t n = (j->plan->n_files + x.lot - 1) / x.lot, window = (size_t)j->t->ctx->o.threads * 2;
+  bl_ordered *lots;
+  if (n == 0) return BL_OK;
+  BL_TRY(bl_reading_init(&x.env, j->t, err));
+  bl_status st = bl_ordered_new(j->t->ctx, n, 0, window, 1, false, run_lot, drop_lot, &x, &lots, err);
+  if (st == BL_OK) {
+    st = put_lots(&x, lots, w, err);
+    bl_ordered_free(lots);
+  }
+  bl_reading_dispose(&x.env);
   return st;
 }
 

@@ -39,29 +39,45 @@ bl_status bl_plan_begin(bl_plan_writer *w, bl_ctx *ctx, const bl_sink *sink, bl_
   return bl_buf_ok(&w->head, err);
 }
 
-static void text_line(bl_plan_writer *w, const bl_plan_line *l) {
-  bl_buf_printf(&w->out, "%12lld  %7zu  ", (long long)l->rows, l->deletes);
-  if (l->first_row_id == BL_NONE) bl_buf_printf(&w->out, "%21s  ", "none");
-  else bl_buf_printf(&w->out, "%21lld  ", (long long)l->first_row_id);
-  if (l->ordinal < 0) bl_buf_printf(&w->out, "%7s  ", "");
-  else bl_buf_printf(&w->out, "%7lld  ", (long long)l->ordinal);
-  bl_buf_str(&w->out, l->why);
-  bl_buf_cstr(&w->out, ", ");
-  bl_buf_str(&w->out, l->path);
-  bl_buf_byte(&w->out, '\n');
+static void text_line(bl_buf *b, const bl_plan_line *l) {
+  bl_buf_printf(b, "%12lld  %7zu  ", (long long)l->rows, l->deletes);
+  if (l->first_row_id == BL_NONE) bl_buf_printf(b, "%21s  ", "none");
+  else bl_buf_printf(b, "%21lld  ", (long long)l->first_row_id);
+  if (l->ordinal < 0) bl_buf_printf(b, "%7s  ", "");
+  else bl_buf_printf(b, "%7lld  ", (long long)l->ordinal);
+  bl_buf_str(b, l->why);
+  bl_buf_cstr(b, ", ");
+  bl_buf_str(b, l->path);
+  bl_buf_byte(b, '\n');
+}
+
+void bl_plan_render(const bl_plan_writer *w, const bl_json *own, const bl_plan_line *line, bl_buf *out) {
+  if (w->format == BL_PLAN_TEXT) {
+    text_line(out, line);
+    return;
+  }
+  if (out->n > 0) bl_buf_cstr(out, ",\n");
+  bl_buf_add(out, w->head.p, w->head.n);
+  size_t at = out->n;
+  bl_json_print(out, own, false);
+  if (out->n > at) out->p[at] = ','; /* its opening brace */
+}
+
+bl_status bl_plan_rendered(bl_plan_writer *w, const bl_buf *text, bl_error *err) {
+  if (w->format == BL_PLAN_JSON) bl_buf_cstr(&w->out, w->any ? ",\n" : "\n");
+  bl_buf_add(&w->out, text->p, text->n);
+  w->any = true;
+  return flush(w, false, err);
 }
 
 bl_status bl_plan_task(bl_plan_writer *w, const bl_json *own, const bl_plan_line *line, bl_error *err) {
-  if (w->format == BL_PLAN_TEXT) text_line(w, line);
-  else {
-    bl_buf_cstr(&w->out, w->tasks ? ",\n" : "\n");
-    bl_buf_add(&w->out, w->head.p, w->head.n);
-    size_t at = w->out.n;
-    bl_json_print(&w->out, own, false);
-    if (w->out.n > at) w->out.p[at] = ','; /* its opening brace */
-  }
-  w->tasks++;
-  return flush(w, false, err);
+  bl_buf text;
+  bl_buf_init(&text, w->ctx, BL_BUF_MAX);
+  bl_plan_render(w, own, line, &text);
+  bl_status st = bl_buf_ok(&text, err);
+  if (st == BL_OK) st = bl_plan_rendered(w, &text, err);
+  bl_buf_free(&text);
+  return st;
 }
 
 bl_status bl_plan_end(bl_plan_writer *w, bl_error *err) {

@@ -50,14 +50,14 @@ bl_status bl_task_columns(const bl_task *t, bl_columns *c, bl_error *err) BL_CHE
 /* "counts" of a plan. */
 bl_json *bl_counts_to_json(bl_arena *a, const bl_plan_counts *c);
 
-/* A plan on its way out: the members of the document, then the tasks one by one. */
+/* A plan on its way out: the members of the document, then the tasks in order. */
 typedef struct bl_plan_writer {
   bl_ctx *ctx;
   const bl_sink *sink;
   bl_plan_format format;
   bl_buf head; /* of every task, as text without its closing brace */
   bl_buf out;
-  size_t tasks;
+  bool any; /* a task was put */
 } bl_plan_writer;
 /* A task's own part; in text a line. */
 typedef struct bl_plan_line {
@@ -70,6 +70,9 @@ typedef struct bl_plan_line {
 bl_status bl_plan_begin(bl_plan_writer *w, bl_ctx *ctx, const bl_sink *sink, bl_plan_format format, const bl_json *doc,
                         const bl_json *head, bl_error *err) BL_CHECKED;
 bl_status bl_plan_task(bl_plan_writer *w, const bl_json *own, const bl_plan_line *line, bl_error *err) BL_CHECKED;
+/* The same in two steps: the text of some tasks, one after the other, on any thread; then what was made of them so. */
+void bl_plan_render(const bl_plan_writer *w, const bl_json *own, const bl_plan_line *line, bl_buf *out);
+bl_status bl_plan_rendered(bl_plan_writer *w, const bl_buf *text, bl_error *err) BL_CHECKED;
 bl_status bl_plan_end(bl_plan_writer *w, bl_error *err) BL_CHECKED;
 void bl_plan_dispose(bl_plan_writer *w);
 /* Row groups and stored lineage columns of a file, by its footer: "row-groups", "stores-row-id", "stores-last-updated".
