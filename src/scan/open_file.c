@@ -167,7 +167,8 @@ static bool takes_single_rows(const bl_open_file *f, const bl_projection *p) {
 
 bool bl_open_file_picks(const bl_open_file *f, const bl_projection *p, size_t group, int64_t kept, int64_t stretches) {
   int64_t rows = f->meta->groups[group].rows;
-  return kept <= rows / 2 && (stretches <= rows / ROWS_A_STRETCH || takes_single_rows(f, p));
+  if (kept == rows) return false;
+  return takes_single_rows(f, p) || (kept <= rows / 2 && stretches <= rows / ROWS_A_STRETCH);
 }
 
 bl_status bl_ranges_of(bl_ctx *ctx, const uint8_t *keep, int64_t n, bl_row_range **out, size_t *n_out, bl_error *err) {

@@ -52,7 +52,8 @@ bl_status bl_open_file_pages(const bl_open_file *f, const bl_projection *p, cons
                              bl_row_range **out, size_t *n, bl_error *err) BL_CHECKED;
 
 /* Of a row group, are `kept` rows in `stretches` stretches better picked by ranges than decoded with all others and
- * filtered? Where the reader has to skip values, each stretch costs about as much as decoding some rows more. */
+ * filtered? Where the reader takes single values out of their pages, always; where it has to skip them, each stretch
+ * costs about as much as decoding some rows more. */
 bool bl_open_file_picks(const bl_open_file *f, const bl_projection *p, size_t group, int64_t kept, int64_t stretches);
 
 /* Row ranges of the ones in keep[0..n). *out is allocated (bl_free); *n_out of them. */
