@@ -259,7 +259,7 @@ void Picker::take_null() {
   }
   arrow::bit_util::ClearBit(valid_->mutable_data(), n_);
   nulls_++;
-  if (width_ == 0) return append({nullptr, 0});
+  if (width_ == 0) return append({fixed_->data(), 0});
   std::memset(fixed_->mutable_data() + n_++ * width_, 0, static_cast<size_t>(width_));
 }
 
