@@ -16,7 +16,7 @@ export ARROW_DEFAULT_MEMORY_POOL=system
 case ${1:-} in
   asan)
     tools/build.sh build-asan -Db_sanitize=address,undefined -Db_lundef=false || exit 1
-    ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+    ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
       LSAN_OPTIONS=suppressions=$PWD/tools/lsan.supp:print_suppressions=0 tools/test.sh build-asan -t 5 --no-suite law --no-suite accept --no-suite model ;;
   valgrind)
     command -v valgrind >/dev/null || tools/setup.sh all || exit 1
