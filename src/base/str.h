@@ -40,6 +40,9 @@ static inline bool bl_str_is_nocase(bl_str a, const char *b) {
 static inline bool bl_str_starts(bl_str a, bl_str prefix) {
   return a.n >= prefix.n && (prefix.n == 0 || memcmp(a.p, prefix.p, prefix.n) == 0);
 }
+static inline bool bl_str_ends(bl_str a, bl_str end) {
+  return a.n >= end.n && (end.n == 0 || memcmp(a.p + a.n - end.n, end.p, end.n) == 0);
+}
 /* Bytewise order, shorter first. */
 static inline int bl_str_cmp(bl_str a, bl_str b) {
   size_t n = a.n < b.n ? a.n : b.n;

@@ -31,16 +31,11 @@ static bl_str last_part(bl_str path) {
   return (bl_str){path.p + n, path.n - n};
 }
 
-static bool ends_with(bl_str s, const char *end) {
-  size_t n = strlen(end);
-  return s.n >= n && memcmp(s.p + s.n - n, end, n) == 0;
-}
-
 /* The table folder of F/metadata/FILE: "F"; p NULL where the file lies in no folder "metadata". */
 static bl_str folder_of_metadata(bl_str path) {
   bl_str file = last_part(path);
   bl_str metadata = {path.p, path.n - file.n};
-  if (!ends_with(metadata, "metadata/")) return BL_STR_NONE;
+  if (!bl_str_ends(metadata, BL_STR("metadata/"))) return BL_STR_NONE;
   if (metadata.n == 9) return BL_STR(".");
   metadata.n -= 9; /* "F/" */
   return metadata.p[metadata.n - 1] == '/' ? bl_path_trim(metadata) : BL_STR_NONE;
@@ -94,7 +89,8 @@ static bl_status open_folder(opening *w, const char *folder, bl_error *err) {
 
 static bl_status open_path(opening *w, bl_error *err) {
   bl_str s = bl_path_trim(bl_str_of(w->address));
-  if (ends_with(s, ".json") || ends_with(s, ".json.gz")) return open_metadata_file(w, w->address, BL_FORM_HADOOP, err);
+  if (bl_str_ends(s, BL_STR(".json")) || bl_str_ends(s, BL_STR(".json.gz")))
+    return open_metadata_file(w, w->address, BL_FORM_HADOOP, err);
   char *folder = bl_asprintf(w->ctx, "%.*s", (int)s.n, s.p);
   if (!folder) return bl_nomem(err);
   bl_status st = open_folder(w, folder, err);

@@ -12,7 +12,7 @@
 /* ---- names ---- */
 
 static bool ends_with(bl_str s, bl_str end, bl_str *front) {
-  if (s.n < end.n || memcmp(s.p + s.n - end.n, end.p, end.n) != 0) return false;
+  if (!bl_str_ends(s, end)) return false;
   *front = (bl_str){s.p, s.n - end.n};
   return true;
 }

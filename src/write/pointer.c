@@ -127,19 +127,15 @@ bool bl_pointer_is_at(bl_catalog *c, const bl_table_name *name, const char *path
   return c->load(c, name, compare_location, &path, NULL) == BL_OK && !path;
 }
 
-static bool ends_with(bl_str s, bl_str end) {
-  return s.n >= end.n && memcmp(s.p + s.n - end.n, end.p, end.n) == 0;
-}
-
 /* Has the file, whose name no other has, become the table's metadata, now or some versions ago? */
 static bl_status is_in_place(const bl_table *base, const char *path, bool *yes, bl_error *err) {
   bl_table *now = NULL;
   const char *slash = strrchr(path, '/');
   bl_str file = bl_str_of(slash ? slash : path);
   BL_TRY(bl_table_reopen(base, &now, err));
-  *yes = ends_with(bl_str_of(now->metadata_path), file);
+  *yes = bl_str_ends(bl_str_of(now->metadata_path), file);
   for (size_t i = 0; i < now->metadata->n_metadata_log; i++)
-    *yes = *yes || ends_with(now->metadata->metadata_log[i].file, file);
+    *yes = *yes || bl_str_ends(now->metadata->metadata_log[i].file, file);
   bl_table_free(now);
   return BL_OK;
 }
