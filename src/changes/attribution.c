@@ -82,12 +82,15 @@ int64_t bl_removals_bytes(const bl_removals *r) {
 
 /* ---- places ---- */
 
+static int64_t key_of(const bl_removals *r, uint32_t file, int64_t pos) {
+  return (int64_t)r->files->items[file].place << POS_BITS | pos;
+}
+
 /* One number for a row's place. */
 static bl_status place_key(const bl_removals *r, uint32_t file, int64_t pos, int64_t *out, bl_error *err) {
-  int64_t place = r->files->items[file].place;
-  if (pos >> POS_BITS || place >> (63 - POS_BITS))
+  if (pos >> POS_BITS || r->files->items[file].place >> (63 - POS_BITS))
     return bl_fail(err, BL_UNSUPPORTED, "changes: too many rows without ids to follow");
-  *out = place << POS_BITS | pos;
+  *out = key_of(r, file, pos);
   return BL_OK;
 }
 
@@ -397,8 +400,7 @@ uint32_t bl_removals_ordinal(const bl_removals *r, const bl_event *e, uint32_t i
     uint32_t ordinal = !x ? 0 : x->own ? x->own : x->ordinal;
     return ordinal ? ordinal - 1 : r->last;
   }
-  int64_t start = (int64_t)r->files->items[e->before_file].place << POS_BITS | (e->before_pos + i);
-  const size_t *k = bl_imap_get(r->starts, start);
+  const size_t *k = bl_imap_get(r->starts, key_of(r, e->before_file, e->before_pos + i));
   const by_place *p = k ? &r->places[*k] : NULL;
   if (p && p->now == AWAY) return p->ordinal - 1;
   return p && p->updated ? p->updated - 1 : r->last;

@@ -275,10 +275,6 @@ static bl_status do_stretch(touched_work *w, const stretch *x, bl_error *err) {
   return w->t->new_entry && wants(w, BL_ADDED_SIDE) ? add_stretch(&w->added, x, w->out, NULL, err) : BL_OK;
 }
 
-static bool same_deletes(const bl_file_deletes *a, const bl_file_deletes *b) {
-  return a->n_equality == 0 && b->n_equality == 0;
-}
-
 static bool has_equality(const bl_touched *t) {
   return t->old_deletes.n_equality + t->new_deletes.n_equality > 0;
 }
@@ -300,7 +296,7 @@ static stretch stretch_of(const touched_work *w, size_t group) {
 
 /* Which stretch may hold a difference of a kept file without equality deletes? */
 static bool stretch_differs(const touched_work *w, int64_t first, int64_t n) {
-  if (!w->t->old_entry || !w->t->new_entry || !same_deletes(&w->t->old_deletes, &w->t->new_deletes)) return true;
+  if (!w->t->old_entry || !w->t->new_entry || has_equality(w->t)) return true;
   int64_t a = w->deleted[0] ? bl_posset_count_range(w->deleted[0], first, first + n) : 0;
   int64_t b = w->deleted[1] ? bl_posset_count_range(w->deleted[1], first, first + n) : 0;
   return a != 0 || b != 0;
@@ -321,8 +317,7 @@ static bl_status do_touched(touched_work *w, bl_error *err) {
   if (t->new_entry)
     BL_TRY(bl_deletes_positions(w->c->deletes, &t->new_entry->file, &t->new_deletes, &w->deleted[1], err));
   bool kept = t->old_entry && t->new_entry;
-  if (kept && same_deletes(&t->old_deletes, &t->new_deletes) && w->deleted[0] && w->deleted[1] &&
-      bl_posset_equal(w->deleted[0], w->deleted[1]))
+  if (kept && !has_equality(t) && w->deleted[0] && w->deleted[1] && bl_posset_equal(w->deleted[0], w->deleted[1]))
     return BL_OK;
   side *s = t->old_entry ? &w->removed : &w->added;
   BL_TRY(open_side(s, err));

@@ -19,7 +19,7 @@ static int by_value(const void *a, const void *b) {
 bl_status bl_idset_init(bl_idset *s, bl_ctx *ctx, const int64_t *ids, size_t n, bl_error *err) {
   *s = (bl_idset){.ctx = ctx, .mask = filter_bits(n) - 1};
   s->ids = bl_alloc(ctx, n + 1, sizeof *s->ids);
-  s->filter = bl_calloc(ctx, filter_bits(n) / 64, sizeof *s->filter);
+  s->filter = bl_calloc(ctx, (s->mask + 1) / 64, sizeof *s->filter);
   if (!s->ids || !s->filter) {
     bl_idset_dispose(s);
     return bl_nomem(err);

@@ -80,6 +80,11 @@ Span chunk_span(const ParquetFile &file, const parquet::ColumnChunkMetaData &chu
 /* Name of a leaf and row group, for messages. */
 std::string leaf_where(const ParquetFile &file, size_t group, int32_t leaf);
 
+/* Are values numbers of those in a dictionary? */
+inline bool is_by_dictionary(parquet::Encoding::type e) {
+  return e == parquet::Encoding::PLAIN_DICTIONARY || e == parquet::Encoding::RLE_DICTIONARY;
+}
+
 /* ---- parquet_select.cc ---- */
 
 /* Pages of a leaf that are read, in order: rows [row, row + rows) of the group, found at position `at` of the rows that

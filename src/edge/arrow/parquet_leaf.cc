@@ -20,10 +20,6 @@ using arrow::Buffer;
 constexpr int64_t kJulianEpoch = 2440588; /* Julian day of 1970-01-01 */
 constexpr int64_t kMicrosPerDay = 86400000000;
 
-std::shared_ptr<Buffer> allocate(int64_t n) {
-  return ok(arrow::AllocateBuffer(n, pool()));
-}
-
 bool valid_at(const uint8_t *valid, int64_t i) {
   return !valid || arrow::bit_util::GetBit(valid, i);
 }
@@ -122,20 +118,19 @@ void clear_nulls(Buffer *values, int64_t width, int64_t n, const uint8_t *valid)
 Leaf::Leaf(std::shared_ptr<ParquetFile> file, size_t group, int32_t leaf, PagePlan plan,
            const std::vector<bl_row_range> &ranges)
     : file_(std::move(file)), group_(group), leaf_(leaf), node_(file_->tree.leaf_node[static_cast<size_t>(leaf)]),
-      plan_(std::move(plan)), ranges_(ranges), type_(leaf_type(file_->tree.at(node_))) {
+      column_(file_->footer->schema()->Column(leaf)), plan_(std::move(plan)), ranges_(ranges),
+      type_(leaf_type(file_->tree.at(node_))) {
   if (can_be_picked())
-    picker_ = std::make_unique<Picker>(*file_->footer->schema()->Column(leaf_), pages(), &plan_.kept,
-                                       leaf_where(*file_, group_, leaf_));
+    picker_ = std::make_unique<Picker>(*column_, pages(), &plan_.kept, leaf_where(*file_, group_, leaf_));
   else open_reader();
 }
 
 /* Rows in one stretch are decoded, not picked; levels are asked for below structs, lists and maps only. */
 bool Leaf::can_be_picked() const {
   if (ranges_.size() == 1) return false;
-  const parquet::ColumnDescriptor *descr = file_->footer->schema()->Column(leaf_);
-  if (file_->tree.at(node_).parent != 0 || descr->max_repetition_level() > 0 || descr->max_definition_level() > 1)
+  if (file_->tree.at(node_).parent != 0 || column_->max_repetition_level() > 0 || column_->max_definition_level() > 1)
     return false;
-  if (descr->physical_type() == parquet::Type::FIXED_LEN_BYTE_ARRAY && descr->type_length() <= 0) return false;
+  if (column_->physical_type() == parquet::Type::FIXED_LEN_BYTE_ARRAY && column_->type_length() <= 0) return false;
   return plan_.checked || plan_.look_ahead;
 }
 
@@ -149,8 +144,8 @@ std::unique_ptr<parquet::PageReader> Leaf::pages() {
 }
 
 void Leaf::open_reader() {
-  const parquet::ColumnDescriptor *descr = file_->footer->schema()->Column(leaf_);
-  reader_ = parquet::internal::RecordReader::Make(descr, parquet::internal::LevelInfo::ComputeLevelInfo(descr), pool());
+  reader_ =
+      parquet::internal::RecordReader::Make(column_, parquet::internal::LevelInfo::ComputeLevelInfo(column_), pool());
   reader_->SetPageReader(pages());
 }
 
@@ -219,7 +214,7 @@ Values Leaf::decoded() {
 
 std::shared_ptr<ArrayData> Leaf::finish() {
   Values v = picker_ ? std::move(picked_) : decoded();
-  auto physical = file_->footer->schema()->Column(leaf_)->physical_type();
+  auto physical = column_->physical_type();
   bool bytes = physical == parquet::Type::BYTE_ARRAY || physical == parquet::Type::FIXED_LEN_BYTE_ARRAY;
   return bytes ? finish_bytes(std::move(v)) : finish_values(std::move(v));
 }
@@ -240,14 +235,14 @@ std::shared_ptr<ArrayData> Leaf::finish_bytes(Values v) {
   const uint8_t *bits = v.valid ? v.valid->data() : nullptr, *fixed = v.fixed->data();
   std::vector<std::shared_ptr<Buffer>> buffers = {v.valid, v.fixed};
   if (c == Convert::DecimalFixed) {
-    int64_t width = file_->footer->schema()->Column(leaf_)->type_length();
+    int64_t width = column_->type_length();
     buffers[1] = decimals_of(v.n, bits, [=](int64_t i) { return std::pair(fixed + i * width, width); });
   } else if (c == Convert::DecimalBinary) {
     const auto *offsets = reinterpret_cast<const int32_t *>(fixed);
     const uint8_t *bytes = v.bytes ? v.bytes->data() : nullptr;
     buffers[1] = decimals_of(
         v.n, bits, [=](int64_t i) { return std::pair(bytes + offsets[i], int64_t{offsets[i + 1]} - offsets[i]); });
-  } else if (file_->footer->schema()->Column(leaf_)->physical_type() == parquet::Type::BYTE_ARRAY) {
+  } else if (column_->physical_type() == parquet::Type::BYTE_ARRAY) {
     buffers.push_back(v.bytes);
   }
   if (file_->tree.at(node_).required && v.valid) {

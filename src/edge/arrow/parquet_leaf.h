@@ -47,6 +47,7 @@ private:
   std::shared_ptr<ParquetFile> file_;
   size_t group_;
   int32_t leaf_, node_;
+  const parquet::ColumnDescriptor *column_;
   PagePlan plan_;
   const std::vector<bl_row_range> &ranges_;
   size_t kept_ = 0;   /* index into plan_.kept */

@@ -36,10 +36,6 @@ uint32_t word_at(const uint8_t *p) {
   return n;
 }
 
-std::shared_ptr<Buffer> allocate(int64_t n) {
-  return ok(arrow::AllocateBuffer(n, pool()));
-}
-
 } // namespace
 
 /* ---- runs ---- */
@@ -144,7 +140,7 @@ bool Picker::open_levels(const parquet::DataPage &page, const uint8_t **p, const
 }
 
 bool Picker::open_values(Encoding::type encoding, const uint8_t *p, const uint8_t *end) {
-  indexed_ = encoding == Encoding::PLAIN_DICTIONARY || encoding == Encoding::RLE_DICTIONARY;
+  indexed_ = is_by_dictionary(encoding);
   if (!indexed_) {
     plain_ = bytes_at_ = p;
     plain_end_ = end;
@@ -235,7 +231,7 @@ template <int W> void Picker::take_fixed(int64_t begin, int64_t n) {
   if (!indexed_) {
     if (begin + n > (plain_end_ - plain_) / static_cast<int64_t>(w)) broken("a page is shorter than its values");
     const uint8_t *from = plain_ + static_cast<size_t>(begin) * w;
-    if (n == 1) std::memcpy(to, from, w);
+    if (n == 1) std::memcpy(to, from, w); /* of a length that the compiler knows */
     else std::memcpy(to, from, static_cast<size_t>(n) * w);
     return;
   }

@@ -71,10 +71,6 @@ void set_bounds(const ParquetFile &file, int32_t leaf, const parquet::ColumnDesc
   }
 }
 
-bool is_by_dictionary(parquet::Encoding::type e) {
-  return e == parquet::Encoding::PLAIN_DICTIONARY || e == parquet::Encoding::RLE_DICTIONARY;
-}
-
 bool has_dictionary(const parquet::ColumnChunkMetaData &chunk) {
   return std::any_of(chunk.encodings().begin(), chunk.encodings().end(), is_by_dictionary);
 }

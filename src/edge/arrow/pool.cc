@@ -20,6 +20,8 @@
 
 #include <arrow/status.h>
 
+#include "guard.h"
+
 namespace bl {
 namespace {
 
@@ -155,7 +157,6 @@ private:
 
   /* The block made as large as c says, elsewhere and without a copy. */
   bool moved(Class c, uint8_t **p) {
-#ifdef MREMAP_MAYMOVE
     int64_t old = class_at(*p).bytes + kHead, bytes = c.bytes + kHead;
     if (old < kMapped || bytes <= old) return false;
     void *to = mremap(*p - kHead, static_cast<size_t>(old), static_cast<size_t>(bytes), MREMAP_MAYMOVE);
@@ -164,11 +165,6 @@ private:
     *p = static_cast<uint8_t *>(to) + kHead;
     class_at(*p) = c;
     return true;
-#else
-    (void)c;
-    (void)p;
-    return false;
-#endif
   }
 
   void give_back(uint8_t *p) {
@@ -185,6 +181,10 @@ private:
 arrow::MemoryPool *pool() {
   static auto *one = arrow::default_memory_pool()->backend_name() == "system" ? arrow::default_memory_pool() : new Pool;
   return one;
+}
+
+std::shared_ptr<arrow::Buffer> allocate(int64_t n) {
+  return ok(arrow::AllocateBuffer(n, pool()));
 }
 
 } // namespace bl

@@ -6,6 +6,9 @@
 #ifndef BL_EDGE_ARROW_POOL_H
 #define BL_EDGE_ARROW_POOL_H
 
+#include <memory>
+
+#include <arrow/buffer.h>
 #include <arrow/memory_pool.h>
 
 namespace bl {
@@ -14,6 +17,8 @@ namespace bl {
  * arrays that were handed out may be released at any time. With ARROW_DEFAULT_MEMORY_POOL=system nothing is kept, so
  * that tools see each block. */
 arrow::MemoryPool *pool();
+/* n bytes of it. */
+std::shared_ptr<arrow::Buffer> allocate(int64_t n); /* throws */
 
 } // namespace bl
 #endif

@@ -19,10 +19,6 @@ using arrow::ArrayData;
 using arrow::Buffer;
 using Runs = std::vector<RowRun>;
 
-std::shared_ptr<Buffer> allocate(int64_t n) {
-  return ok(arrow::AllocateBuffer(n, pool()));
-}
-
 std::shared_ptr<Buffer> copy_bits(const Buffer &in, int64_t offset, const Runs &runs, int64_t rows) {
   auto out = ok(arrow::AllocateEmptyBitmap(rows, pool()));
   int64_t at = 0;
