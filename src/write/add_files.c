@@ -30,10 +30,6 @@ typedef struct adding {
   bl_staged *staged;
 } adding;
 
-static bl_str ref_of(const bl_write_options *o) {
-  return o->ref ? bl_str_of(o->ref) : BL_STR("main");
-}
-
 /* ---- paths ---- */
 
 static bool has_scheme(const char *path) {
@@ -67,7 +63,7 @@ static bl_status unique_paths(adding *x, const char *const *paths, bl_map *seen,
 /* None of the branch's data files may be among them. */
 static bl_status not_there_yet(adding *x, bl_map *seen, bl_error *err) {
   const bl_metadata *m = x->t->metadata;
-  const bl_ref *ref = bl_metadata_ref(m, ref_of(x->o));
+  const bl_ref *ref = bl_metadata_ref(m, bl_branch_of(x->o));
   const bl_snapshot *s = ref ? bl_metadata_snapshot(m, ref->snapshot_id) : NULL;
   const bl_plan_options o = {.schema = x->env.schema};
   bl_plan *plan;
@@ -198,7 +194,7 @@ static bl_status copy_files(adding *x, bl_error *err) {
 
 static bl_status stage(adding *x, bool *copies, bl_error *err) {
   bl_staged *s = x->staged;
-  const bl_ref *ref = bl_metadata_ref(x->t->metadata, ref_of(x->o));
+  const bl_ref *ref = bl_metadata_ref(x->t->metadata, bl_branch_of(x->o));
   bool trusts = false;
   s->operation = BL_STR("append");
   if (ref) s->base_snapshot_id = ref->snapshot_id;
@@ -246,7 +242,7 @@ bl_status bl_add_files(bl_table *t, const char *const *paths, size_t n, const bl
   adding x = {.t = t, .a = a ? a : &no_choice, .o = o ? o : &no_options, .n = n};
   bl_status st;
   BL_GO(bl_pointer_check(t, err));
-  r->already_applied = bl_batch_find(t, ref_of(x.o), x.o->batch_id, x.o->wap_id) != NULL;
+  r->already_applied = bl_batch_find(t, bl_branch_of(x.o), x.o->batch_id, x.o->wap_id) != NULL;
   if (r->already_applied) goto done;
   BL_GO(bl_arena_new(t->ctx, &x.arena, err));
   x.paths = bl_arena_calloc(x.arena, n, sizeof *x.paths);

@@ -6,10 +6,6 @@
 #include "write/input.h"
 #include "write/pointer.h"
 
-static bl_str ref_of(const bl_write_options *o) {
-  return o->ref ? bl_str_of(o->ref) : BL_STR("main");
-}
-
 /* Rows in the table's columns; in is taken over. */
 typedef struct rows_in {
   struct ArrowArrayStream stream;
@@ -54,7 +50,7 @@ static bl_status stage(bl_table *t, rows_in *in, const bl_write_options *o, bl_s
   bl_staged *s;
   *out = NULL;
   BL_TRY(bl_staged_new(t->ctx, &s, err));
-  const bl_ref *ref = bl_metadata_ref(t->metadata, ref_of(o));
+  const bl_ref *ref = bl_metadata_ref(t->metadata, bl_branch_of(o));
   s->operation = BL_STR("append");
   if (ref) s->base_snapshot_id = ref->snapshot_id;
   bl_status st = write_files(t, in, s, err);
@@ -91,7 +87,7 @@ bl_status bl_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_o
   if (!r) r = &unused;
   *r = (bl_write_result){0};
   bl_status st = bl_pointer_check(t, err);
-  r->already_applied = st == BL_OK && bl_batch_find(t, ref_of(o), o->batch_id, o->wap_id);
+  r->already_applied = st == BL_OK && bl_batch_find(t, bl_branch_of(o), o->batch_id, o->wap_id);
   if (st == BL_OK && !r->already_applied)
     st = bl_conform(t->ctx, bl_metadata_current_schema(t->metadata), rows, &in.stream, err);
   if (st == BL_OK && !r->already_applied) st = append(t, &in, o, r, err);

@@ -192,7 +192,7 @@ bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const 
   if (!r) r = &own;
   *r = (bl_write_result){.already_applied = bl_change_is_applied(t, o)};
   if (r->already_applied) return BL_OK;
-  BL_TRY(bl_branch_head(t, o && o->ref ? bl_str_of(o->ref) : BL_STR("main"), &head, err));
+  BL_TRY(bl_branch_head(t, bl_branch_of(o), &head, err));
   bl_status st;
   BL_GO(begin(&a, events, source, head, err));
   BL_GO(read_events(&a, source, err));

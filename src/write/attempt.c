@@ -62,6 +62,10 @@ bl_status bl_check_same_table(const bl_table *t, const bl_table *now, bl_error *
                  BL_STR_ARG(was), BL_STR_ARG(is));
 }
 
+bl_str bl_branch_of(const bl_write_options *o) {
+  return o && o->ref ? bl_str_of(o->ref) : BL_STR("main");
+}
+
 bl_status bl_branch_head(const bl_table *t, bl_str name, const bl_snapshot **head, bl_error *err) {
   const bl_ref *r = bl_metadata_ref(t->metadata, name);
   if (r && !r->is_branch)

@@ -8,7 +8,7 @@
 /* ---- the branch and how to write to it ---- */
 
 static bl_status find_head(bl_change *c, bl_error *err) {
-  BL_TRY(bl_branch_head(c->t, c->o->ref ? bl_str_of(c->o->ref) : BL_STR("main"), &c->head, err));
+  BL_TRY(bl_branch_head(c->t, bl_branch_of(c->o), &c->head, err));
   c->schema = bl_metadata_current_schema(c->t->metadata);
   return BL_OK;
 }
@@ -63,7 +63,7 @@ static void name_operation(bl_staged *s) {
 }
 
 bool bl_change_is_applied(const bl_table *t, const bl_write_options *o) {
-  return o && o->batch_id && bl_batch_find(t, o->ref ? bl_str_of(o->ref) : BL_STR("main"), o->batch_id, o->wap_id);
+  return o && o->batch_id && bl_batch_find(t, bl_branch_of(o), o->batch_id, o->wap_id);
 }
 
 static void take_counts(const bl_write_result *counts, bl_write_result *r) {

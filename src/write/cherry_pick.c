@@ -202,7 +202,7 @@ bl_status bl_cherry_pick(bl_table *t, const char *snapshot, const bl_write_optio
   picking p = {.t = t, .o = o ? o : &defaults};
   if (!r) r = &unused;
   *r = (bl_write_result){0};
-  p.ref = p.o->ref ? bl_str_of(p.o->ref) : BL_STR("main");
+  p.ref = bl_branch_of(p.o);
   BL_TRY(find(&p, snapshot, err));
   if (bl_pick_is_applied(t->metadata, p.ref, p.pick)) {
     r->already_applied = true;

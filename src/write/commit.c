@@ -340,7 +340,7 @@ static bl_status all_attempts(bl_committing *c, const bl_write_options *o, bl_wr
 
 static bl_status committing_init(bl_committing *c, bl_table *t, const bl_staged *s, const bl_write_options *o,
                                  bl_error *err) {
-  *c = (bl_committing){.ctx = t->ctx, .t = t, .s = s, .ref = o->ref ? bl_str_of(o->ref) : BL_STR("main")};
+  *c = (bl_committing){.ctx = t->ctx, .t = t, .s = s, .ref = bl_branch_of(o)};
   c->unsynced.ctx = t->ctx;
   for (size_t i = 0; !s->synced && i < s->n_files; i++) BL_TRY(bl_unsynced_add(&c->unsynced, s->files[i], err));
   c->snapshot_id = bl_new_snapshot_id(t->ctx, t->metadata);

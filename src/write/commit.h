@@ -27,6 +27,8 @@ typedef bl_status (*bl_metadata_edit)(void *user, bl_edit *e, bl_error *err);
 bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, const bl_write_options *o,
                              bl_error *err) BL_CHECKED;
 
+/* The branch that the options (which may be NULL) mean: main where they name none. */
+bl_str bl_branch_of(const bl_write_options *o);
 /* What a commit to a branch rests on; *head NULL: main has no snapshot yet. BL_USAGE: a tag; BL_NOT_FOUND. */
 bl_status bl_branch_head(const bl_table *t, bl_str name, const bl_snapshot **head, bl_error *err) BL_CHECKED;
 /* The position of a source (BL_SOURCE_POSITION) that a snapshot has recorded, or the nearest of its ancestors that has

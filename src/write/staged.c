@@ -114,16 +114,21 @@ bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) {
   return BL_OK;
 }
 
+bl_str bl_staged_next_id(bl_str *ids) {
+  const char *comma = ids->n ? memchr(ids->p, ',', ids->n) : NULL;
+  bl_str one = {ids->p, comma ? (size_t)(comma - ids->p) : ids->n};
+  size_t past = one.n + (comma != NULL);
+  *ids = (bl_str){ids->p + past, ids->n - past};
+  return one;
+}
+
 bl_status bl_staged_add_ids(bl_staged *s, bl_str ids, bl_error *err) {
   while (ids.n) {
-    const char *comma = memchr(ids.p, ',', ids.n);
-    bl_str one = {ids.p, comma ? (size_t)(comma - ids.p) : ids.n};
-    size_t past = one.n + (comma != NULL);
+    bl_str one = bl_staged_next_id(&ids);
     BL_TRY(bl_grow(s->ctx, &s->ids, &s->cap_ids, s->n_ids, sizeof *s->ids, err));
     s->ids[s->n_ids] = bl_arena_str(s->arena, one);
     if (!s->ids[s->n_ids].p) return bl_nomem(err);
     s->n_ids++;
-    ids = (bl_str){ids.p + past, ids.n - past};
   }
   return BL_OK;
 }

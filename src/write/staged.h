@@ -64,6 +64,8 @@ bl_status bl_staged_note(bl_staged *s, const char *key, bl_str value, bl_error *
 bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) BL_CHECKED;
 /* Ids of documents, in one text with commas between them. */
 #define BL_STAGED_IDS "bergline.staged-ids"
+/* The first of them, which is taken off; n 0: there is none. */
+bl_str bl_staged_next_id(bl_str *ids);
 bl_status bl_staged_add_ids(bl_staged *s, bl_str ids, bl_error *err) BL_CHECKED;
 /* The position in a source's log that the events came to which are in the table (apply.h). */
 #define BL_SOURCE_POSITION "bergline.source-position"

@@ -8,44 +8,39 @@
 /* ---- once ---- */
 
 /* Count those of `wanted` (id -> 1 where it was found before) that the snapshot holds. */
-static bl_status find_ids(const bl_snapshot *s, bl_map *wanted, size_t *held, bl_error *err) {
-  bl_str text = bl_pairs_get(&s->summary, BL_STAGED_IDS);
-  while (text.n) {
-    const char *comma = memchr(text.p, ',', text.n);
-    bl_str id = {text.p, comma ? (size_t)(comma - text.p) : text.n};
-    if (bl_map_get(wanted, id)) {
-      size_t *found = bl_map_put(wanted, id, 0, NULL);
-      if (!found) return bl_nomem(err);
-      *held += *found == 0;
-      *found = 1;
-    }
-    text = comma ? (bl_str){comma + 1, text.n - id.n - 1} : BL_STR("");
+static size_t find_ids(const bl_snapshot *s, bl_map *wanted) {
+  size_t held = 0;
+  for (bl_str ids = bl_pairs_get(&s->summary, BL_STAGED_IDS); ids.n;) {
+    size_t *found = bl_map_get(wanted, bl_staged_next_id(&ids));
+    if (!found || *found) continue;
+    *found = 1;
+    held++;
   }
-  return BL_OK;
+  return held;
 }
 
-static bl_status find_held(const bl_attempt *at, const char *wap_id, bl_map *wanted, size_t *held, bl_error *err) {
+static size_t find_held(const bl_attempt *at, const char *wap_id, bl_map *wanted) {
   const bl_metadata *md = at->base->metadata;
   const bl_snapshot *s = at->parent;
+  size_t held = 0;
   for (size_t steps = 0; s && steps < md->n_snapshots; steps++, s = bl_metadata_parent(md, s))
-    BL_TRY(find_ids(s, wanted, held, err));
+    held += find_ids(s, wanted);
   for (size_t i = 0; wap_id && i < md->n_snapshots; i++)
     if (bl_pairs_is(&md->snapshots[i].summary, "wap.id", bl_str_of(wap_id)))
-      BL_TRY(find_ids(&md->snapshots[i], wanted, held, err));
-  return BL_OK;
+      held += find_ids(&md->snapshots[i], wanted);
+  return held;
 }
 
 bl_status bl_staged_is_held(const bl_attempt *at, const char *wap_id, bool *yes, bl_error *err) {
   const bl_staged *s = at->c->s;
   bl_map *wanted = NULL;
-  size_t held = 0;
   bl_status st;
   *yes = false;
   if (!s->n_ids) return BL_OK;
   BL_GO(bl_map_new(s->ctx, &wanted, err));
   for (size_t i = 0; i < s->n_ids; i++)
     if (!bl_map_put(wanted, s->ids[i], 0, NULL)) BL_GO(bl_nomem(err));
-  BL_GO(find_held(at, wap_id, wanted, &held, err));
+  size_t held = find_held(at, wap_id, wanted);
   *yes = held == s->n_ids;
   if (held && !*yes)
     st = bl_fail(err, BL_CONFLICT,
