@@ -8,6 +8,15 @@
 #include "base/alloc.h"
 #include "bergline/sys/catalog.h"
 
+/* What becomes of the journal behind a transaction (catalog_sqlite_write.c, 5). */
+typedef enum sqlite_journal {
+  JOURNAL_FIRST,   /* nothing was committed yet: it goes */
+  JOURNAL_SECOND,  /* from the next transaction on it is to be kept */
+  JOURNAL_UNKNOWN, /* it is kept; whether all who may write the catalog can open it was not seen yet */
+  JOURNAL_KEPT,
+  JOURNAL_GOES
+} sqlite_journal;
+
 typedef struct sqlite_catalog {
   bl_catalog c;
   sqlite3 *db;
@@ -15,8 +24,8 @@ typedef struct sqlite_catalog {
                            one user */
   bool has_type;        /* schema V1: the column iceberg_type */
   int busy_ms;          /* how long locks of others are waited for */
-  sqlite3_stmt *row_of_table, *move_table;                                 /* kept from their first use on */
-  bool has_committed, journal_is_known, keeps_journal, journal_is_checked; /* catalog_sqlite_write.c, 5. */
+  sqlite3_stmt *row_of_table, *move_table; /* kept from their first use on */
+  sqlite_journal journal;
   char *path;
   char *catalog;   /* the value of catalog_name */
   char *warehouse; /* NULL: none was given */

@@ -78,19 +78,26 @@ static bool journal_is_for_all(const sqlite_catalog *c, bool *known) {
 }
 
 void bl_sqlite_drop_journal(sqlite_catalog *c) {
-  if (c->keeps_journal) (void)journal_is(c, "PRAGMA journal_mode=DELETE", "delete");
-  c->keeps_journal = false;
+  bool kept = c->journal == JOURNAL_UNKNOWN || c->journal == JOURNAL_KEPT;
+  if (kept) (void)journal_is(c, "PRAGMA journal_mode=DELETE", "delete");
+  c->journal = JOURNAL_GOES;
 }
 
 /* Between transactions. A file that another has set to another mode stays in it. */
 static void keep_journal(sqlite_catalog *c) {
-  if (!c->journal_is_known)
-    c->keeps_journal =
-        journal_is(c, "PRAGMA journal_mode", "delete") && journal_is(c, "PRAGMA journal_mode=PERSIST", "persist");
-  else if (c->keeps_journal && !c->journal_is_checked && !journal_is_for_all(c, &c->journal_is_checked) &&
-           c->journal_is_checked)
-    bl_sqlite_drop_journal(c);
-  c->journal_is_known = true;
+  bool known, fine;
+  switch (c->journal) {
+  case JOURNAL_SECOND:
+    fine = journal_is(c, "PRAGMA journal_mode", "delete") && journal_is(c, "PRAGMA journal_mode=PERSIST", "persist");
+    c->journal = fine ? JOURNAL_UNKNOWN : JOURNAL_GOES;
+    return;
+  case JOURNAL_UNKNOWN:
+    fine = journal_is_for_all(c, &known);
+    if (fine) c->journal = JOURNAL_KEPT;
+    else if (known) bl_sqlite_drop_journal(c);
+    return;
+  default: return;
+  }
 }
 
 /* ---- transactions ---- */
@@ -99,7 +106,7 @@ static bl_status begin(sqlite_catalog *c, bl_error *err) {
   if (sqlite3_db_readonly(c->db, "main") == 1)
     return bl_fail(err, BL_IO, "cannot write the catalog: %s: the file is read-only", c->path);
   pthread_mutex_lock(&c->lock);
-  if (c->has_committed) keep_journal(c);
+  keep_journal(c);
   bl_status st = run(c, "BEGIN IMMEDIATE", err);
   if (st != BL_OK) pthread_mutex_unlock(&c->lock);
   return st;
@@ -115,7 +122,7 @@ static bl_status end(sqlite_catalog *c, bl_status st, bl_error *err) {
                  sqlite3_errmsg(c->db));
   }
   if (!sqlite3_get_autocommit(c->db)) (void)sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
-  if (st == BL_OK) c->has_committed = true;
+  if (st == BL_OK && c->journal == JOURNAL_FIRST) c->journal = JOURNAL_SECOND;
   pthread_mutex_unlock(&c->lock);
   return st;
 }
