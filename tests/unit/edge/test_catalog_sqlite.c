@@ -378,15 +378,19 @@ done:
   return st;
 }
 
-static void test_catalog_sqlite__survives_each_failing_allocation(void **state) {
-  (void)state;
+static void fail_each_on_one_table(bl_status (*run)(bl_ctx *ctx, void *user, bl_error *err)) {
   fixture f;
   setup(&f);
   run_sql(&f, v0);
   run_sql(&f, "INSERT INTO iceberg_tables VALUES ('c', 'a', 't', '/1', NULL)");
   snprintf(f.seen, sizeof f.seen, "sqlite:///%s", f.db);
-  test_fail_each(use_all, &f);
+  test_fail_each(run, &f);
   teardown(&f);
+}
+
+static void test_catalog_sqlite__survives_each_failing_allocation(void **state) {
+  (void)state;
+  fail_each_on_one_table(use_all);
 }
 
 /* ---- the journal ---- */
@@ -483,13 +487,7 @@ done:
 
 static void test_catalog_sqlite__commits_survive_each_failing_allocation(void **state) {
   (void)state;
-  fixture f;
-  setup(&f);
-  run_sql(&f, v0);
-  run_sql(&f, "INSERT INTO iceberg_tables VALUES ('c', 'a', 't', '/1', NULL)");
-  snprintf(f.seen, sizeof f.seen, "sqlite:///%s", f.db);
-  test_fail_each(commit_thrice, &f);
-  teardown(&f);
+  fail_each_on_one_table(commit_thrice);
 }
 
 static void test_catalog_sqlite__a_file_in_another_journal_mode_stays_in_it(void **state) {

@@ -87,6 +87,16 @@ static bl_table *open_table(world *w) {
   return t;
 }
 
+static bl_data_file file_at(const char *path) {
+  return (bl_data_file){.path = bl_str_of(path),
+                        .record_count = 5,
+                        .file_size = 100,
+                        .sort_order_id = -1,
+                        .first_row_id = BL_NONE,
+                        .content_offset = BL_NONE,
+                        .content_size = BL_NONE};
+}
+
 /* An append of n files, which are there or only named, each in a folder of its own. */
 static void append(world *w, const char *name, int n, bool there) {
   bl_table *t = open_table(w);
@@ -96,13 +106,7 @@ static void append(world *w, const char *name, int n, bool there) {
   test_ok(bl_staged_new(w->ctx, &s, &w->err), &w->err);
   for (int i = 0; i < n; i++) {
     snprintf(path, sizeof path, "%s/data/p=%d/%s.parquet", t->metadata->location.p, i, name);
-    bl_data_file f = {.path = bl_str_of(path),
-                      .record_count = 5,
-                      .file_size = 100,
-                      .sort_order_id = -1,
-                      .first_row_id = BL_NONE,
-                      .content_offset = BL_NONE,
-                      .content_size = BL_NONE};
+    bl_data_file f = file_at(path);
     test_ok(bl_staged_add_data(s, &f, &w->err), &w->err);
     if (there) test_ok(bl_io_write_all(t->io, path, "rows", 4, true, &w->err), &w->err);
   }
@@ -268,13 +272,7 @@ static void test_purge__leaves_folders_of_others(void **state) {
   bl_staged *s;
   bl_write_result r = {0};
   snprintf(path, sizeof path, "%s2/only.parquet", t->metadata->location.p);
-  bl_data_file f = {.path = bl_str_of(path),
-                    .record_count = 5,
-                    .file_size = 100,
-                    .sort_order_id = -1,
-                    .first_row_id = BL_NONE,
-                    .content_offset = BL_NONE,
-                    .content_size = BL_NONE};
+  bl_data_file f = file_at(path);
   test_ok(bl_io_write_all(t->io, path, "rows", 4, true, &w.err), &w.err);
   test_ok(bl_staged_new(w.ctx, &s, &w.err), &w.err);
   test_ok(bl_staged_add_data(s, &f, &w.err), &w.err);
