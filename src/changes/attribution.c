@@ -8,6 +8,7 @@
 #include "changes/attribution.h"
 
 #include "base/map.h"
+#include "changes/replace_proof.h"
 
 #include <stdlib.h>
 
@@ -323,38 +324,88 @@ static bl_status read_removed(bl_removals *r, bl_stepper *s, const bl_diff *d, b
   return st;
 }
 
-/* A row that is not live in a step's newer snapshot and is among the rows that the step took out of their places was
- * removed by it; one that is not among them was not live in the older snapshot either. So only the ids of removed rows
- * are read, from the last step back, and of each id until it is found. *lost: the step brings rows without ids, in
- * which rows with ids may go on (invariant 3). */
-static bl_status step_back(bl_removals *r, bl_stepper *s, const bl_step *st, bool *lost, bl_error *err) {
-  bl_diff d;
-  bool removes = false;
-  BL_TRY(bl_differ_run(s->differ, st->from, st->to, &d, err));
-  for (size_t i = 0; i < d.n; i++) {
-    const bl_touched *t = &d.items[i];
-    removes = removes || t->old_entry;
-    *lost = *lost || (!t->old_entry && t->new_entry->file.first_row_id == BL_NONE);
+/* What metadata alone tells of a step. */
+typedef struct look {
+  size_t at;    /* its number + 1; 0: there is none */
+  bool lost;    /* it brings rows without ids, in which rows with ids may go on (invariant 3) */
+  int64_t gone; /* so many ids went; BL_NONE: not known */
+} look;
+
+static look look_at(const bl_step *st, const bl_diff *d, bool *removes) {
+  look l = {.gone = BL_NONE};
+  *removes = false;
+  for (size_t i = 0; i < d->n; i++) {
+    const bl_touched *t = &d->items[i];
+    *removes = *removes || t->old_entry;
+    l.lost = l.lost || (!t->old_entry && t->new_entry->file.first_row_id == BL_NONE);
   }
-  bl_status status = BL_OK;
-  bool proven = d.metadata_proves_replace && !st->gap; /* a replace promises nothing of what was before its parent */
-  if (removes && !*lost && !proven) status = read_removed(r, s, &d, err);
+  if (*removes && !l.lost && !st->gap) /* of what was before a gap nothing is promised */
+    l.gone = d->metadata_proves_replace ? 0 : bl_ids_gone(d->items, d->n);
+  return l;
+}
+
+/* The last step before step `end` from which ids may have gone. trusting: metadata that says that none did. */
+static bl_status step_before(bl_stepper *s, const bl_range *range, size_t end, bool trusting, look *out,
+                             bl_error *err) {
+  *out = (look){0};
+  for (size_t at = end; at > 0; at--) {
+    const bl_step *st = &range->steps[at - 1];
+    bool removes;
+    bl_diff d;
+    BL_TRY(bl_differ_run(s->differ, st->from, st->to, &d, err));
+    look l = look_at(st, &d, &removes);
+    bl_diff_release(s->differ, &d);
+    l.at = at;
+    if (l.lost || (removes && !(trusting && l.gone == 0))) *out = l;
+    if (out->at) return BL_OK;
+  }
+  return BL_OK;
+}
+
+static bl_status read_step(bl_removals *r, bl_stepper *s, const bl_step *st, bl_error *err) {
+  bl_diff d;
+  BL_TRY(bl_differ_run(s->differ, st->from, st->to, &d, err));
+  bl_status status = read_removed(r, s, &d, err);
   bl_diff_release(s->differ, &d);
   return status;
 }
 
-static bool any_unresolved(const bl_removals *r) {
-  for (size_t k = 0; k < r->n_ids; k++)
-    if (!r->ids[k].ordinal) return true;
-  return false;
+static int64_t count_unresolved(const bl_removals *r) {
+  int64_t n = 0;
+  for (size_t k = 0; k < r->n_ids; k++) n += !r->ids[k].ordinal;
+  return n;
 }
 
-static bl_status follow_back(bl_removals *r, bl_stepper *s, const bl_range *range, bool *lost, bl_error *err) {
-  for (size_t i = range->n_steps; i-- > 0 && any_unresolved(r) && !*lost;) {
-    r->ordinal = (uint32_t)i;
-    BL_TRY(step_back(r, s, &range->steps[i], lost, err));
+static void mark_unresolved(bl_removals *r) {
+  for (size_t i = 0; i < r->n_ids; i++)
+    if (!r->ids[i].ordinal) r->ids[i].ordinal = r->ordinal + 1;
+}
+
+/* A row that is not live in a step's newer snapshot and is among the rows that the step took out of their places was
+ * removed by it; one that is not among them was not live in the older snapshot either. So only the ids of removed rows
+ * are read, from the last step back, and of each id until it is found. What no later step removed, the first one that
+ * can have removed anything did: nothing is read there, if as many ids went. */
+static bl_status walk_back(bl_removals *r, bl_stepper *s, const bl_range *range, bool trusting, bool *lost,
+                           bl_error *err) {
+  look l, before;
+  BL_TRY(step_before(s, range, range->n_steps, trusting, &l, err));
+  for (int64_t left; l.at > 0 && (left = count_unresolved(r)) > 0; l = before) {
+    if (l.lost) {
+      *lost = true;
+      return BL_OK;
+    }
+    r->ordinal = (uint32_t)l.at - 1;
+    BL_TRY(step_before(s, range, l.at - 1, trusting, &before, err));
+    if (trusting && before.at == 0 && l.gone >= left) mark_unresolved(r);
+    else BL_TRY(read_step(r, s, &range->steps[l.at - 1], err));
   }
   return BL_OK;
+}
+
+/* Rows that are left when all steps that removed any were seen: metadata was wrong about another. */
+static bl_status follow_back(bl_removals *r, bl_stepper *s, const bl_range *range, bool *lost, bl_error *err) {
+  BL_TRY(walk_back(r, s, range, true, lost, err));
+  return *lost || count_unresolved(r) == 0 ? BL_OK : walk_back(r, s, range, false, lost, err);
 }
 
 /* Where little is to be read, every step is compared in full: that also notices ids that are there twice on the way. */

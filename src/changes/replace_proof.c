@@ -3,7 +3,8 @@
  *  1. Rows are counted where metadata knows how many are live: record_count less the vector's cardinality. Position
  *     delete files may name a row twice, equality deletes name none: with either nothing can be told.
  *  2. As many ids are stored in the added files as there were removed rows with an id; as many sequence numbers too.
- *  3. The bounds of what is stored lie inside those of the removed rows, which are arithmetic or stored ones. */
+ *  3. The bounds of what is stored lie inside those of the removed rows, which are arithmetic or stored ones.
+ * An id is there once, and one that is above every id of before is new: so equal numbers of ids are the same ids. */
 #include "changes/replace_proof.h"
 
 enum { LINEAGE = 2 };
@@ -102,12 +103,24 @@ static bl_proof weigh(const side *removed, const side *added) {
   return added->unknown && removed->with_id[0] > 0 ? BL_PROOF_FOOTERS : BL_PROOF_YES;
 }
 
-bl_proof bl_replace_proof(const bl_touched *items, size_t n) {
-  side removed = {0}, added = {0};
+/* Both sides added up; false where metadata cannot tell. */
+static bool add_up(const bl_touched *items, size_t n, side *removed, side *added) {
   for (size_t i = 0; i < n; i++) {
     const bl_touched *t = &items[i];
-    if (t->old_entry && t->new_entry) return BL_PROOF_NO;
-    if (t->old_entry ? !add_removed(&removed, t) : !add_added(&added, t)) return BL_PROOF_NO;
+    if (t->old_entry && t->new_entry) return false;
+    if (t->old_entry ? !add_removed(removed, t) : !add_added(added, t)) return false;
   }
-  return weigh(&removed, &added);
+  return true;
+}
+
+bl_proof bl_replace_proof(const bl_touched *items, size_t n) {
+  side removed = {0}, added = {0};
+  return add_up(items, n, &removed, &added) ? weigh(&removed, &added) : BL_PROOF_NO;
+}
+
+int64_t bl_ids_gone(const bl_touched *items, size_t n) {
+  side removed = {0}, added = {0};
+  if (!add_up(items, n, &removed, &added) || added.unknown || removed.with_id[0] != removed.live) return BL_NONE;
+  if (added.with_id[0] > removed.with_id[0] || !inside(&added.bounds[0], &removed.bounds[0])) return BL_NONE;
+  return removed.with_id[0] - added.with_id[0];
 }

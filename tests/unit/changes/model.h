@@ -100,6 +100,33 @@ static inline void model_put_row(char *text, size_t cap, const model_row *r, boo
   else snprintf(text + at, cap - at, "%s[%s,%s]", at > 1 ? "," : "", k, v);
 }
 
+/* What a writer tells of one stored column: of most files. */
+static inline void model_metrics(model *x, bl_column_metrics *m, int32_t id, const model_row *rows, size_t n) {
+  int64_t *b = bl_arena_calloc(maker_arena(x->m), 2, sizeof *b);
+  assert_non_null(b);
+  *m = (bl_column_metrics){.id = id, .size = BL_NONE, .values = (int64_t)n, .nulls = 0, .nans = BL_NONE};
+  for (size_t i = 0; i < n; i++) {
+    int64_t v = id == BL_ID_ROW_ID ? rows[i].id : rows[i].seq;
+    if (v == BL_NONE) m->nulls++;
+    else if (!m->lower.p) b[0] = b[1] = v, m->lower.p = (char *)&b[0];
+    if (v != BL_NONE && v < b[0]) b[0] = v;
+    if (v != BL_NONE && v > b[1]) b[1] = v;
+  }
+  if (!m->lower.p) return;
+  m->lower = (bl_str){(char *)&b[0], 8};
+  m->upper = (bl_str){(char *)&b[1], 8};
+}
+
+static inline void model_lineage_metrics(model *x, bl_data_file *f, const model_row *rows, size_t n) {
+  bl_column_metrics *m = bl_arena_calloc(maker_arena(x->m), f->n_metrics + 2, sizeof *m);
+  assert_non_null(m);
+  for (size_t i = 0; i < f->n_metrics; i++) m[i] = f->metrics[i]; /* sorted by field id */
+  model_metrics(x, &m[f->n_metrics], BL_ID_LAST_UPDATED, rows, n);
+  model_metrics(x, &m[f->n_metrics + 1], BL_ID_ROW_ID, rows, n);
+  f->metrics = m;
+  f->n_metrics += 2;
+}
+
 static inline model_file *model_data(model *x, const model_row *rows, size_t n, bool lineage) {
   char text[MODEL_ROWS * 100] = "[", name[40];
   for (size_t i = 0; i < n; i++) model_put_row(text, sizeof text - 2, &rows[i], lineage);
@@ -108,6 +135,7 @@ static inline model_file *model_data(model *x, const model_row *rows, size_t n, 
   snprintf(name, sizeof name, "f%02d-%d.parquet", (int)rng_between(&x->r, 0, 99), x->made++);
   const char *fields = lineage ? "[" MODEL_FIELDS MODEL_LINEAGE "]" : "[" MODEL_FIELDS "]";
   bl_data_file *f = maker_data(x->m, name, fields, text, model_chance(x, 40) ? rng_between(&x->r, 1, 4) : 0);
+  if (lineage && model_chance(x, 75)) model_lineage_metrics(x, f, rows, n);
   return model_add(x, false, f, name, (int64_t)n);
 }
 

@@ -245,6 +245,78 @@ static void test_replace_proof__sums_beyond_a_long_are_no_proof(void **state) {
   expect(&f, BL_PROOF_NO);
 }
 
+/* ---- no row went ---- */
+
+static void expect_gone(const fixture *f, int64_t want) {
+  assert_int_equal(bl_ids_gone(f->items, f->n), want);
+}
+
+/* Two files with ids 100 to 119; of what comes, 20 rows have these ids (some with a new number), 3 are new. */
+static void merge(fixture *f) {
+  memset(f, 0, sizeof *f);
+  add(f, true, 10, 100);
+  add(f, true, 10, 110);
+  add(f, false, 23, 500);
+  stored(f, 3, 100, 119, 5, 5);
+}
+
+static void test_ids_gone__none_where_as_many_come_back_as_went(void **state) {
+  (void)state;
+  fixture f;
+  merge(&f);
+  expect_gone(&f, 0);
+  f.metrics[2][0].nulls = 20; /* numbers do not matter: those rows were updated */
+  expect_gone(&f, 0);
+  expect(&f, BL_PROOF_NO);
+  assert_int_equal(bl_ids_gone(NULL, 0), 0);
+}
+
+static void test_ids_gone__as_many_as_are_missing(void **state) {
+  (void)state;
+  fixture f;
+  merge(&f);
+  f.metrics[2][1].nulls = 7;
+  expect_gone(&f, 4);
+  merge(&f);
+  f.n = 2;
+  expect_gone(&f, 20);
+  vector(&f, 4);
+  expect_gone(&f, 16);
+}
+
+static void test_ids_gone__not_known_where_an_id_is_none_of_theirs(void **state) {
+  (void)state;
+  fixture f;
+  merge(&f);
+  stored(&f, 3, 100, 120, 5, 5);
+  expect_gone(&f, BL_NONE);
+  merge(&f);
+  f.metrics[2][1].nulls = 2; /* more than there were */
+  expect_gone(&f, BL_NONE);
+}
+
+static void test_ids_gone__not_known_without_metrics_or_with_other_deletes(void **state) {
+  (void)state;
+  fixture f;
+  merge(&f);
+  f.entries[2].file.n_metrics = 0;
+  expect_gone(&f, BL_NONE);
+  merge(&f);
+  f.items[1].old_deletes.n_position = 1;
+  expect_gone(&f, BL_NONE);
+  merge(&f);
+  f.items[0].new_entry = &f.entries[0];
+  expect_gone(&f, BL_NONE);
+}
+
+static void test_ids_gone__not_known_of_rows_without_ids(void **state) {
+  (void)state;
+  fixture f;
+  merge(&f);
+  f.entries[0].file.first_row_id = BL_NONE;
+  expect_gone(&f, BL_NONE);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_replace_proof__a_compaction_that_keeps_ids_is_proven),
@@ -264,6 +336,11 @@ int main(void) {
       cmocka_unit_test(test_replace_proof__rows_with_and_without_ids_are_counted_apart),
       cmocka_unit_test(test_replace_proof__an_added_file_may_have_a_vector),
       cmocka_unit_test(test_replace_proof__sums_beyond_a_long_are_no_proof),
+      cmocka_unit_test(test_ids_gone__none_where_as_many_come_back_as_went),
+      cmocka_unit_test(test_ids_gone__as_many_as_are_missing),
+      cmocka_unit_test(test_ids_gone__not_known_where_an_id_is_none_of_theirs),
+      cmocka_unit_test(test_ids_gone__not_known_without_metrics_or_with_other_deletes),
+      cmocka_unit_test(test_ids_gone__not_known_of_rows_without_ids),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
