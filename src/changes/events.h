@@ -60,6 +60,13 @@ static inline bool bl_run_continues(const bl_run *r, const bl_run *row) {
          (r->id == INT64_MIN || row->id == INT64_MIN ? r->id == row->id : r->id + r->len == row->id);
 }
 
+/* Rows of one version with their ids and sequence numbers, at positions pos, pos + 1, … */
+typedef struct bl_id_rows {
+  const int64_t *ids, *seqs;
+  int64_t n, pos;
+  uint32_t file;
+} bl_id_rows;
+
 /* ---- an append-only, then sequential store of fixed-size records; beyond `budget` bytes it goes to an unlinked
  * temporary file ---- */
 typedef struct bl_spool bl_spool;

@@ -2,12 +2,20 @@
  *
  * 1. A slot's mark is 0 while no removed row has its id, then the number of the row's sequence number, then MET.
  * 2. A row's place is one number: where its version's rows begin, all versions counted through, plus its position.
- * 3. Pages are found by hashing; a page once made stays, so that finding needs no lock. */
+ * 3. Pages are found by hashing; a page once made stays, so that finding needs no lock.
+ * 4. Rows are counted as they are added and met. Two threads that add or meet one id at the same time may not notice;
+ *    but then fewer marks are set in the end than rows were counted. */
 #include "changes/id_table.h"
 
 #include <pthread.h>
 
-enum { PAGE_BITS = 16, PAGE_IDS = 1 << PAGE_BITS, MET = UINT16_MAX, MOST_NUMBERS = MET - 1 };
+enum {
+  PAGE_BITS = 16,
+  PAGE_IDS = 1 << PAGE_BITS,
+  MET = UINT16_MAX,
+  MOST_NUMBERS = MET - 1,
+  MARKS_A_WORD = sizeof(uint64_t) / sizeof(uint16_t)
+};
 
 typedef struct page {
   int64_t number; /* id >> PAGE_BITS */
@@ -23,9 +31,10 @@ struct bl_id_table {
   size_t n_base;
   page **slots; /* a power of two of them, at most half of them taken */
   size_t n_slots, n_pages, most_pages;
-  int64_t *seqs; /* by mark */
+  int64_t *seqs; /* by mark; BL_NONE, which no row has, for 0 and MET */
   uint32_t n_seqs;
-  pthread_mutex_t lock; /* of making pages and numbers */
+  int64_t n_added, n_met; /* rows */
+  pthread_mutex_t lock;   /* of making pages and numbers */
 };
 
 /* Invariant 2; false: there are too many rows for it. */
@@ -54,8 +63,9 @@ bl_status bl_id_table_new(bl_ctx *ctx, const bl_files *files, size_t first, int6
   pthread_mutex_init(&t->lock, NULL);
   t->base = bl_alloc(ctx, t->n_base + 1, sizeof *t->base);
   t->slots = bl_calloc(ctx, t->n_slots, sizeof *t->slots);
-  t->seqs = bl_alloc(ctx, MOST_NUMBERS + 1, sizeof *t->seqs);
+  t->seqs = bl_alloc(ctx, MET + 1, sizeof *t->seqs);
   bool room = t->base && t->slots && t->seqs;
+  if (room) t->seqs[0] = t->seqs[MET] = BL_NONE;
   if (room && set_bases(t)) *out = t;
   else bl_id_table_free(t);
   return room ? BL_OK : bl_nomem(err);
@@ -125,30 +135,80 @@ static uint16_t mark_of(bl_id_table *t, int64_t seq) {
   return (uint16_t)mark;
 }
 
-static bl_status add_run(bl_id_table *t, const bl_run *r, uint16_t mark, bool *fits, bl_error *err) {
-  size_t version = r->file - t->first;
-  int64_t place = t->base[version] + r->pos;
-  *fits = r->pos <= UINT32_MAX && place + r->len <= t->base[version + 1];
+/* Set a mark; false where there is one already. */
+static bool mark(uint16_t *slot, uint16_t value) {
+  uint16_t was = __atomic_load_n(slot, __ATOMIC_RELAXED);
+  __atomic_store_n(slot, value, __ATOMIC_RELAXED);
+  return was == 0;
+}
+
+static void count(int64_t *counter, int64_t n) {
+  __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+/* The number of a version's row; *fits false: there is none for all n of them. */
+static int64_t place_of(const bl_id_table *t, uint32_t file, int64_t pos, int64_t n, bool *fits) {
+  size_t version = file - t->first;
+  int64_t place = t->base[version] + pos;
+  *fits = pos <= UINT32_MAX && place + n <= t->base[version + 1];
+  return place;
+}
+
+static bl_status add_run(bl_id_table *t, const bl_run *r, uint16_t number, bool *fits, bl_error *err) {
+  int64_t place = place_of(t, r->file, r->pos, r->len, fits);
   for (uint32_t i = 0; *fits && i < r->len;) {
     page *p;
     BL_TRY(need_page(t, r->id + i, &p, err));
     if (!p) *fits = false;
     for (size_t at = (size_t)(r->id + i) & (PAGE_IDS - 1); *fits && i < r->len && at < PAGE_IDS; i++, at++) {
       p->place[at] = (uint32_t)(place + i);
-      *fits = __atomic_exchange_n(&p->mark[at], mark, __ATOMIC_RELAXED) == 0;
+      *fits = mark(&p->mark[at], number);
     }
   }
+  count(&t->n_added, r->len);
   return BL_OK;
 }
 
 bl_status bl_id_table_add(bl_id_table *t, const bl_run *runs, size_t n, bool *fits, bl_error *err) {
-  uint16_t mark = 0;
+  uint16_t number = 0;
   *fits = true;
   for (size_t i = 0; *fits && i < n; i++) {
-    if (i == 0 || runs[i].seq != runs[i - 1].seq) mark = mark_of(t, runs[i].seq);
-    *fits = mark != 0;
-    if (*fits) BL_TRY(add_run(t, &runs[i], mark, fits, err));
+    if (i == 0 || runs[i].seq != runs[i - 1].seq) number = mark_of(t, runs[i].seq);
+    *fits = number != 0;
+    if (*fits) BL_TRY(add_run(t, &runs[i], number, fits, err));
   }
+  return BL_OK;
+}
+
+/* Numbers that were looked up lately, by their last bits. */
+typedef struct recent {
+  int64_t seq[16];
+  uint16_t mark[16]; /* 0: none */
+} recent;
+
+static uint16_t recent_mark(bl_id_table *t, recent *r, int64_t seq) {
+  size_t at = (size_t)seq % BL_LEN(r->seq);
+  if (!r->mark[at] || r->seq[at] != seq) {
+    r->seq[at] = seq;
+    r->mark[at] = mark_of(t, seq);
+  }
+  return r->mark[at];
+}
+
+bl_status bl_id_table_add_rows(bl_id_table *t, const bl_id_rows *r, bool *fits, bl_error *err) {
+  int64_t place = place_of(t, r->file, r->pos, r->n, fits), seq = BL_NONE;
+  recent known = {0};
+  uint16_t number = 0;
+  page *p = NULL;
+  for (int64_t i = 0; *fits && i < r->n; i++) {
+    int64_t id = r->ids[i];
+    size_t at = (size_t)id & (PAGE_IDS - 1);
+    if (!p || p->number != id >> PAGE_BITS) BL_TRY(need_page(t, id, &p, err));
+    if (r->seqs[i] != seq) number = recent_mark(t, &known, seq = r->seqs[i]);
+    *fits = p && number && mark(&p->mark[at], number);
+    if (*fits) p->place[at] = (uint32_t)(place + i);
+  }
+  count(&t->n_added, r->n);
   return BL_OK;
 }
 
@@ -168,11 +228,28 @@ static bl_run row_at(const bl_id_table *t, int64_t id, uint16_t mark, uint32_t p
 bl_meeting bl_id_table_meet(bl_id_table *t, int64_t id, bl_run *row) {
   page *p = find_page(t, id);
   size_t at = (size_t)id & (PAGE_IDS - 1);
-  if (!p || !__atomic_load_n(&p->mark[at], __ATOMIC_RELAXED)) return BL_ID_UNKNOWN;
-  uint16_t mark = __atomic_exchange_n(&p->mark[at], MET, __ATOMIC_RELAXED);
-  if (mark == MET) return BL_ID_MET_AGAIN;
-  *row = row_at(t, id, mark, p->place[at]);
+  uint16_t number = p ? __atomic_load_n(&p->mark[at], __ATOMIC_RELAXED) : 0;
+  if (number == 0) return BL_ID_UNKNOWN;
+  if (number == MET) return BL_ID_MET_AGAIN;
+  __atomic_store_n(&p->mark[at], MET, __ATOMIC_RELAXED);
+  count(&t->n_met, 1);
+  *row = row_at(t, id, number, p->place[at]);
   return BL_ID_MET;
+}
+
+int64_t bl_id_table_pass(bl_id_table *t, const bl_id_rows *r, int64_t at) {
+  page *p = NULL;
+  int64_t i = at;
+  for (; i < r->n; i++) {
+    int64_t id = r->ids[i];
+    if (!p || p->number != id >> PAGE_BITS) p = find_page(t, id);
+    if (!p) break;
+    uint16_t *slot = &p->mark[(size_t)id & (PAGE_IDS - 1)];
+    if (t->seqs[__atomic_load_n(slot, __ATOMIC_RELAXED)] != r->seqs[i]) break;
+    __atomic_store_n(slot, MET, __ATOMIC_RELAXED);
+  }
+  count(&t->n_met, i - at);
+  return i - at;
 }
 
 /* ---- the rest ---- */
@@ -182,34 +259,66 @@ static int by_number(const void *a, const void *b) {
   return (x->number > y->number) - (x->number < y->number);
 }
 
-static bl_status rest_of_page(const bl_id_table *t, const page *p, bl_run *r,
-                              bl_status (*take)(void *user, const bl_run *r, bl_error *err), void *user,
-                              bl_error *err) {
-  for (size_t at = 0; at < PAGE_IDS; at++) {
-    if (p->mark[at] == 0 || p->mark[at] == MET) continue;
-    bl_run row = row_at(t, p->number << PAGE_BITS | (int64_t)at, p->mark[at], p->place[at]);
-    if (r->len > 0 && bl_run_continues(r, &row)) {
-      r->len++;
-      continue;
+typedef bl_status (*run_taker)(void *user, const bl_run *r, bl_error *err);
+
+/* What is left of the table. */
+typedef struct rest {
+  const bl_id_table *t;
+  bl_run run; /* len 0: none yet */
+  int64_t added, met;
+  run_taker take;
+  void *user;
+} rest;
+
+static bl_status rest_of_row(rest *x, int64_t id, uint16_t number, uint32_t place, bl_error *err) {
+  bl_run row = row_at(x->t, id, number, place);
+  if (x->run.len > 0 && bl_run_continues(&x->run, &row)) {
+    x->run.len++;
+    return BL_OK;
+  }
+  if (x->run.len > 0) BL_TRY(x->take(x->user, &x->run, err));
+  x->run = row;
+  return BL_OK;
+}
+
+/* Marks from `at` on that are alike in a whole word: all of no row, or all met; none else. */
+static int alike(const page *p, size_t at, uint16_t *which) {
+  uint64_t word;
+  if (at % MARKS_A_WORD) return 0;
+  memcpy(&word, &p->mark[at], sizeof word);
+  *which = (uint16_t)word;
+  return word == 0 || word == UINT64_MAX ? MARKS_A_WORD : 0;
+}
+
+static bl_status rest_of_page(rest *x, const page *p, bl_error *err) {
+  for (size_t at = 0; at < PAGE_IDS;) {
+    uint16_t number = 0;
+    int n = alike(p, at, &number);
+    if (n == 0) {
+      n = 1;
+      number = p->mark[at];
     }
-    if (r->len > 0) BL_TRY(take(user, r, err));
-    *r = row;
+    if (number != 0) x->added += n;
+    if (number == MET) x->met += n;
+    if (number != 0 && number != MET)
+      BL_TRY(rest_of_row(x, p->number << PAGE_BITS | (int64_t)at, number, p->place[at], err));
+    at += (size_t)n;
   }
   return BL_OK;
 }
 
-bl_status bl_id_table_rest(bl_id_table *t, bl_status (*take)(void *user, const bl_run *r, bl_error *err), void *user,
-                           bl_error *err) {
+bl_status bl_id_table_rest(bl_id_table *t, run_taker take, void *user, bool *fits, bl_error *err) {
   page **pages = bl_alloc(t->ctx, t->n_pages + 1, sizeof(page *));
   if (!pages) return bl_nomem(err);
   size_t n = 0;
   for (size_t i = 0; i < t->n_slots; i++)
     if (t->slots[i]) pages[n++] = t->slots[i];
   bl_sort(pages, n, sizeof *pages, by_number);
-  bl_run r = {0};
+  rest x = {.t = t, .take = take, .user = user};
   bl_status st = BL_OK;
-  for (size_t i = 0; st == BL_OK && i < n; i++) st = rest_of_page(t, pages[i], &r, take, user, err);
-  if (st == BL_OK && r.len > 0) st = take(user, &r, err);
+  for (size_t i = 0; st == BL_OK && i < n; i++) st = rest_of_page(&x, pages[i], err);
+  if (st == BL_OK && x.run.len > 0) st = take(user, &x.run, err);
+  *fits = x.added == t->n_added && x.met == t->n_met;
   bl_free(t->ctx, pages);
   return st;
 }

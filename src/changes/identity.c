@@ -132,7 +132,7 @@ typedef struct side {
   bl_projection *lineage;
   uint32_t file, file_equality;
   /* of the stretch at hand */
-  const uint8_t *rows, *by_equality; /* by_equality may be NULL */
+  const uint8_t *rows, *by_equality; /* may be NULL: all of them; none */
   int64_t first;
 } side;
 
@@ -147,18 +147,31 @@ static bl_status no_lineage(const side *s, int64_t pos, int64_t id, int64_t seq,
                  s->entry->file.path.p, (long long)pos, (long long)id, (long long)seq);
 }
 
+static bool are_lineage(const bl_id_rows *r) {
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < r->n; i++) wrong |= r->ids[i] | (BL_MOST_ROW_ID - r->ids[i]) | r->seqs[i];
+  return wrong >= 0;
+}
+
 static bl_status visit_stored(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
                               bl_error *err) {
   side *s = user;
   bl_status st = BL_OK;
+  const bl_identity *x = s->c->x;
   const int64_t *ids = (const int64_t *)batch->children[0]->buffers[1] + batch->children[0]->offset;
-  const struct ArrowArray *stored = s->c->x->ids_only ? NULL : batch->children[1];
+  const struct ArrowArray *stored = x->ids_only ? NULL : batch->children[1];
   const int64_t *seqs = stored ? (const int64_t *)stored->buffers[1] + stored->offset : NULL;
+  bl_id_rows rows = {ids, seqs, batch->length, first, s->file};
+  if (!s->rows && seqs && x->probe && !x->only && are_lineage(&rows)) {
+    st = s->b->sink->removed ? bl_probe_removed_rows(x->probe, &rows, err) : bl_probe_added_rows(x->probe, &rows, err);
+    bl_array_release(batch);
+    return st;
+  }
   for (int64_t i = 0; st == BL_OK && i < batch->length; i++) {
     int64_t pos = positions ? positions[i] : first + i, seq = seqs ? seqs[i] : 0;
-    if (!s->rows[pos - s->first]) continue;
+    if (s->rows && !s->rows[pos - s->first]) continue;
     if (ids[i] < 0 || ids[i] > BL_MOST_ROW_ID || seq < 0) st = no_lineage(s, pos, ids[i], seq, err);
-    if (st != BL_OK || (s->c->x->only && !bl_idset_has(s->c->x->only, ids[i]))) continue;
+    if (st != BL_OK || (x->only && !bl_idset_has(x->only, ids[i]))) continue;
     st = add_row(s->b, version_of(s, pos - s->first), ids[i], seq, pos, err);
   }
   bl_array_release(batch);
@@ -181,7 +194,8 @@ static bl_status add_stored(side *s, const stretch *x, bl_error *err) {
   const bl_data_group *g = &s->open->meta->groups[x->group];
   int64_t picked = 0, skipped = x->first - g->first_row;
   if (s->c->has_only && !bl_open_file_may_match(s->open, s->lineage, &s->c->only, x->group)) return BL_OK;
-  for (int64_t i = 0; i < x->n; i++) picked += s->rows[i];
+  for (int64_t i = 0; s->rows && i < x->n; i++) picked += s->rows[i];
+  if (!s->rows) picked = x->n;
   if (picked == 0) return BL_OK;
   if (picked > x->n / 4) {
     bl_row_range rows = {skipped, skipped + x->n};
@@ -197,16 +211,17 @@ static bl_status add_stored(side *s, const stretch *x, bl_error *err) {
   return st;
 }
 
-/* Rows of a stretch whose byte is 1. */
+/* Rows of a stretch whose byte is 1; rows NULL: all. */
 static bl_status add_stretch(side *s, const stretch *x, const uint8_t *rows, const uint8_t *by_equality,
                              bl_error *err) {
   int64_t first = x->first, n = x->n;
   s->rows = rows;
   s->by_equality = by_equality;
   s->first = first;
-  if (!memchr(rows, 1, (size_t)n)) return BL_OK;
+  if (rows && !memchr(rows, 1, (size_t)n)) return BL_OK;
   BL_TRY(open_side(s, err));
   if (s->lineage) return add_stored(s, x, err);
+  if (!rows) return add_only(s->c, s->b, s->entry, s->file, first, first + n, err);
   for (int64_t i = 0; i < n;) {
     if (!rows[i]) {
       i++;
@@ -323,11 +338,13 @@ static bl_status do_touched(touched_work *w, bl_error *err) {
   BL_TRY(open_side(s, err));
   w->open = s->open;
   if (w->part->k == 0 && w->open->meta->rows != s->entry->file.record_count) warn_of_rows(w, s->entry);
-  bool plain = !w->deleted[0] && !w->deleted[1] && !kept && !s->lineage && !has_equality(t);
-  if (plain) return w->part->k == 0 ? add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err) : BL_OK;
+  bool whole = !w->deleted[0] && !w->deleted[1] && !kept && !has_equality(t);
+  if (whole && !s->lineage)
+    return w->part->k == 0 ? add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err) : BL_OK;
   for (size_t g = 0; g < w->open->meta->n_groups; g++) {
     stretch x = stretch_of(w, g);
-    if (x.n > 0 && stretch_differs(w, x.first, x.n)) BL_TRY(do_stretch(w, &x, err));
+    if (x.n == 0 || !stretch_differs(w, x.first, x.n)) continue;
+    BL_TRY(whole ? add_stretch(s, &x, NULL, NULL, err) : do_stretch(w, &x, err));
   }
   return BL_OK;
 }

@@ -124,6 +124,50 @@ bl_status bl_probe_removed(bl_probe *p, const bl_run *runs, size_t n, bl_error *
   return st == BL_OK && !kept && !bl_probe_failed(p) ? add_to_table(p, runs, n, err) : st;
 }
 
+/* Runs of the first rows of r; *rows: of how many. */
+static size_t runs_of(const bl_id_rows *r, bl_run *runs, size_t most, int64_t *rows) {
+  size_t n = 0;
+  int64_t i = 0;
+  for (; i < r->n; i++) {
+    bl_run row = {.id = r->ids[i], .seq = r->seqs[i], .pos = r->pos + i, .file = r->file, .len = 1};
+    if (n > 0 && bl_run_continues(&runs[n - 1], &row)) {
+      runs[n - 1].len++;
+      continue;
+    }
+    if (n == most) break;
+    runs[n++] = row;
+  }
+  *rows = i;
+  return n;
+}
+
+static bl_id_rows rows_from(const bl_id_rows *r, int64_t at) {
+  return (bl_id_rows){r->ids + at, r->seqs + at, r->n - at, r->pos + at, r->file};
+}
+
+static bl_id_table *table_of(bl_probe *p) {
+  pthread_mutex_lock(&p->lock);
+  bl_id_table *t = p->table;
+  pthread_mutex_unlock(&p->lock);
+  return t;
+}
+
+bl_status bl_probe_removed_rows(bl_probe *p, const bl_id_rows *r, bl_error *err) {
+  bl_run runs[256];
+  bool fits = true;
+  int64_t at = 0, n;
+  while (at < r->n && !table_of(p) && !bl_probe_failed(p)) {
+    bl_id_rows rest = rows_from(r, at);
+    BL_TRY(bl_probe_removed(p, runs, runs_of(&rest, runs, BL_LEN(runs), &n), err));
+    at += n;
+  }
+  if (at == r->n || bl_probe_failed(p)) return BL_OK;
+  bl_id_rows rest = rows_from(r, at);
+  BL_TRY(bl_id_table_add_rows(p->table, &rest, &fits, err));
+  if (!fits) fail(p);
+  return BL_OK;
+}
+
 static int by_id(const void *a, const void *b) {
   const bl_run *x = a, *y = b;
   return (x->id > y->id) - (x->id < y->id);
@@ -239,6 +283,71 @@ static bl_status added_to_table(bl_probe *p, const bl_run *r, bl_error *err) {
   return e.len > 0 ? put(p, &e, err) : BL_OK;
 }
 
+/* Bits to set, of one word. */
+typedef struct bits {
+  int64_t word;
+  uint64_t mask; /* 0: none */
+} bits;
+
+static void set_bits(bl_probe *p, const bits *b) {
+  if (b->mask && __atomic_fetch_or(&p->met[b->word], b->mask, __ATOMIC_RELAXED) & b->mask) fail(p); /* met again */
+}
+
+static void meet_row(bl_probe *p, bits *b, int64_t bit) {
+  uint64_t mask = 1ull << (bit & 63);
+  if (b->word != bit >> 6 || b->mask & mask) {
+    set_bits(p, b);
+    *b = (bits){.word = bit >> 6};
+  }
+  b->mask |= mask;
+}
+
+static bool holds(const bl_run *r, int64_t id) {
+  return r && id >= r->id && id - r->id < r->len;
+}
+
+static bl_status added_rows_to_runs(bl_probe *p, const bl_id_rows *r, bl_error *err) {
+  const bl_run *run = NULL; /* the one met last */
+  bl_event e = {0};
+  bits b = {0};
+  for (int64_t i = 0; i < r->n; i++) {
+    bl_run row = {r->ids[i], r->seqs[i], r->pos + i, r->file, 1}, before;
+    if (!holds(run, row.id)) {
+      size_t at = run_before(p, row.id);
+      run = at != SIZE_MAX && holds(&p->runs[at], row.id) ? &p->runs[at] : NULL;
+    }
+    if (run) meet_row(p, &b, p->bit_from[run - p->runs] + (row.id - run->id));
+    if (run && run->seq == row.seq) continue; /* only moved */
+    if (run) before = (bl_run){row.id, run->seq, run->pos + (row.id - run->id), run->file, 1};
+    bl_event next = bl_event_of(run ? &before : NULL, &row, 1);
+    BL_TRY(add_next(p, &e, &next, err));
+  }
+  set_bits(p, &b);
+  return e.len > 0 ? put(p, &e, err) : BL_OK;
+}
+
+static bl_status added_rows_to_table(bl_probe *p, const bl_id_rows *r, bl_error *err) {
+  bl_event e = {0};
+  for (int64_t i = 0; i < r->n; i++) {
+    i += bl_id_table_pass(p->table, r, i);
+    if (i == r->n) break;
+    bl_run before, row = {r->ids[i], r->seqs[i], r->pos + i, r->file, 1};
+    bl_meeting m = bl_id_table_meet(p->table, row.id, &before);
+    if (m == BL_ID_MET_AGAIN) {
+      fail(p);
+      return BL_OK;
+    }
+    bl_event next = bl_event_of(m == BL_ID_MET ? &before : NULL, &row, 1);
+    BL_TRY(add_next(p, &e, &next, err));
+  }
+  return e.len > 0 ? put(p, &e, err) : BL_OK;
+}
+
+bl_status bl_probe_added_rows(bl_probe *p, const bl_id_rows *r, bl_error *err) {
+  if (bl_probe_failed(p)) return BL_OK;
+  return p->table ? added_rows_to_table(p, r, err) : added_rows_to_runs(p, r, err);
+}
+
 bl_status bl_probe_added(bl_probe *p, const bl_run *runs, size_t n, bl_error *err) {
   for (size_t i = 0; i < n; i++) {
     if (runs[i].id == NO_ID) fail(p);
@@ -250,8 +359,14 @@ bl_status bl_probe_added(bl_probe *p, const bl_run *runs, size_t n, bl_error *er
 
 /* ---- what was not met ---- */
 
-static bool is_met(const bl_probe *p, int64_t bit) {
-  return (p->met[bit >> 6] >> (bit & 63)) & 1;
+/* The first bit from `bit` on, before `end`, that is set (or clear); end where there is none. */
+static int64_t next_bit(const bl_probe *p, int64_t bit, int64_t end, bool set) {
+  while (bit < end) {
+    uint64_t word = (set ? p->met[bit >> 6] : ~p->met[bit >> 6]) >> (bit & 63);
+    if (word) return bit + __builtin_ctzll(word) < end ? bit + __builtin_ctzll(word) : end;
+    bit = (bit | 63) + 1;
+  }
+  return end;
 }
 
 static bl_status put_delete(void *user, const bl_run *r, bl_error *err) {
@@ -261,14 +376,10 @@ static bl_status put_delete(void *user, const bl_run *r, bl_error *err) {
 
 static bl_status put_deletes(bl_probe *p, size_t at, bl_error *err) {
   const bl_run *r = &p->runs[at];
-  for (int64_t i = 0; i < r->len;) {
-    if (is_met(p, p->bit_from[at] + i)) {
-      i++;
-      continue;
-    }
-    int64_t begin = i;
-    while (i < r->len && !is_met(p, p->bit_from[at] + i)) i++;
-    bl_run left = {r->id + begin, r->seq, r->pos + begin, r->file, (uint32_t)(i - begin)};
+  int64_t first = p->bit_from[at], end = first + r->len, stop;
+  for (int64_t bit = next_bit(p, first, end, false); bit < end; bit = next_bit(p, stop, end, false)) {
+    stop = next_bit(p, bit, end, true);
+    bl_run left = {r->id + (bit - first), r->seq, r->pos + (bit - first), r->file, (uint32_t)(stop - bit)};
     BL_TRY(put_delete(p, &left, err));
   }
   return BL_OK;
@@ -290,7 +401,12 @@ static bl_status find_twice_inserted(bl_probe *p, bl_error *err) {
 bl_status bl_probe_finish(bl_probe *p, bl_error *err) {
   BL_TRY(find_twice_inserted(p, err));
   if (p->failed) return BL_OK;
-  if (p->table) return bl_id_table_rest(p->table, put_delete, p, err);
+  if (p->table) {
+    bool fits = true;
+    bl_status st = bl_id_table_rest(p->table, put_delete, p, &fits, err);
+    if (!fits) fail(p);
+    return st;
+  }
   for (size_t i = 0; i < p->n; i++) BL_TRY(put_deletes(p, i, err));
   return BL_OK;
 }

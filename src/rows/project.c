@@ -622,21 +622,27 @@ static bl_status apply_step(const bl_projection *p, const step *s, struct ArrowA
 
 /* ---- metadata columns ---- */
 
+/* Eight slots from i on: their validity bits; those behind the end are 1. */
+static unsigned valid_eight(const struct ArrowArray *a, int64_t i) {
+  const uint8_t *bits = a->buffers[0];
+  unsigned out = 0;
+  if (i + 8 <= a->length && (a->offset + i) % 8 == 0) return bits[(a->offset + i) / 8];
+  for (int k = 0; k < 8; k++) out |= (unsigned)(i + k >= a->length || bl_array_valid(a, i + k)) << k;
+  return out;
+}
+
 /* The resolved long column: stored values where not null, else the inherited ones (R1). */
 static bl_status inherited(const bl_projection *p, const step *s, const struct ArrowArray *batch,
                            const int64_t *positions, int64_t first, int64_t n, int64_t *out) {
   const struct ArrowArray *stored = s->source >= 0 && s->source < batch->n_children ? batch->children[s->source] : NULL;
-  const int64_t *v = stored ? (const int64_t *)stored->buffers[1] + stored->offset : NULL;
-  bool all = stored && (stored->null_count == 0 || !stored->buffers[0]);
-  if (all) {
-    if (n) memcpy(out, v, (size_t)n * 8);
-    return BL_OK;
-  }
-  bool row_id = s->field->id == BL_ID_ROW_ID;
+  bool row_id = s->field->id == BL_ID_ROW_ID, all = stored && (stored->null_count == 0 || !stored->buffers[0]);
   int64_t base = row_id ? p->facts.file->first_row_id : p->facts.data_sequence_number;
-  for (int64_t i = 0; i < n; i++) out[i] = base + (row_id ? (positions ? positions[i] : first + i) : 0);
-  for (int64_t i = 0; stored && i < n; i++)
-    if (bl_array_valid(stored, i)) out[i] = v[i];
+  if (stored && n) memcpy(out, (const int64_t *)stored->buffers[1] + stored->offset, (size_t)n * 8);
+  for (int64_t i = 0; !all && i < n; i += 8) {
+    unsigned valid = stored ? valid_eight(stored, i) : 0;
+    for (int64_t k = i; valid != 0xff && k < n && k < i + 8; k++)
+      if (!(valid >> (k - i) & 1)) out[k] = base + (row_id ? (positions ? positions[k] : first + k) : 0);
+  }
   return BL_OK;
 }
 

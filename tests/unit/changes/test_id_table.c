@@ -1,6 +1,8 @@
 /* test_id_table.c: removed rows are found by id, once each; what is not met comes out as runs. */
 #include "changes/id_table.h"
 
+#include <pthread.h>
+
 #include "probe_world.h"
 
 enum { ROOM = 64 << 20 };
@@ -102,7 +104,8 @@ static void test_id_table__rows_that_were_not_met_come_in_the_order_of_their_ids
     gone += w.side[0][i].there && !w.side[1][i].there;
   }
   rest x = {.w = &w};
-  test_ok(bl_id_table_rest(t, take, &x, &w.err), &w.err);
+  test_ok(bl_id_table_rest(t, take, &x, &fits, &w.err), &w.err);
+  assert_true(fits);
   assert_int_equal(x.rows, gone);
   assert_true(gone > 0);
   bl_id_table_free(t);
@@ -134,19 +137,133 @@ static void test_id_table__neighbours_that_were_not_met_are_one_run_across_pages
   test_ok(bl_id_table_add(t, &run, 1, &fits, &err), &err);
   assert_true(fits);
   rest x = {0};
-  test_ok(bl_id_table_rest(t, count, &x, &err), &err);
+  test_ok(bl_id_table_rest(t, count, &x, &fits, &err), &err);
+  assert_true(fits);
   assert_int_equal(x.runs, 1);
   assert_int_equal(x.rows, 200000);
   bl_run row;
   assert_int_equal(bl_id_table_meet(t, 70000, &row), BL_ID_MET);
   assert_int_equal(row.pos, 69000);
   x = (rest){0};
-  test_ok(bl_id_table_rest(t, count, &x, &err), &err);
+  test_ok(bl_id_table_rest(t, count, &x, &fits, &err), &err);
+  assert_true(fits);
   assert_int_equal(x.runs, 2);
   assert_int_equal(x.rows, 199999);
   bl_id_table_free(t);
   bl_files_dispose(&files);
   test_ctx_free(ctx);
+}
+
+/* Rows of removed file 0, as many as there are. */
+static bl_id_rows rows_of(const probe_world *w, int64_t *ids, int64_t *seqs) {
+  bl_id_rows r = {.ids = ids, .seqs = seqs};
+  for (int64_t i = 0; i < w->n; i++) {
+    const world_row *x = &w->side[0][i];
+    if (!x->there || x->file != 0) continue;
+    ids[x->pos] = x->id;
+    seqs[x->pos] = x->seq;
+    r.n++;
+  }
+  return r;
+}
+
+static void test_id_table__rows_one_by_one_are_as_good_as_runs(void **state) {
+  (void)state;
+  probe_world w;
+  bl_ctx *ctx = test_ctx();
+  int64_t ids[3000], seqs[3000];
+  bool fits;
+  bl_run r;
+  probe_world_make(&w, ctx, 3000, 90, true, 12);
+  bl_id_rows rows = rows_of(&w, ids, seqs);
+  bl_id_table *t;
+  test_ok(bl_id_table_new(ctx, &w.files, 0, ROOM, &t, &w.err), &w.err);
+  test_ok(bl_id_table_add_rows(t, &rows, &fits, &w.err), &w.err);
+  assert_true(fits);
+  for (int64_t i = 0; i < w.n; i++) {
+    const world_row *x = &w.side[0][i];
+    bl_meeting m = bl_id_table_meet(t, x->id, &r);
+    assert_int_equal(m, x->there && x->file == 0 ? BL_ID_MET : BL_ID_UNKNOWN);
+    if (m == BL_ID_MET) assert_row(x, &r);
+  }
+  test_ok(bl_id_table_add_rows(t, &(bl_id_rows){ids + 7, seqs + 7, 1, 7, 0}, &fits, &w.err), &w.err);
+  assert_false(fits);
+  bl_id_table_free(t);
+  probe_world_dispose(&w);
+  test_ctx_free(ctx);
+}
+
+static void test_id_table__passes_over_rows_that_only_moved(void **state) {
+  (void)state;
+  probe_world w;
+  bl_ctx *ctx = test_ctx();
+  int64_t ids[3000], seqs[3000];
+  bool fits;
+  bl_run r;
+  probe_world_make(&w, ctx, 3000, 3, true, 13);
+  bl_id_table *t = table_of(&w, ROOM, &fits);
+  bl_id_rows rows = rows_of(&w, ids, seqs);
+  seqs[5] += 10;               /* another number */
+  ids[9] = w.ids[w.n - 1] + 1; /* no such row */
+  ids[20] = ids[19];           /* met just now */
+  assert_int_equal(bl_id_table_pass(t, &rows, 0), 5);
+  assert_int_equal(bl_id_table_meet(t, ids[5], &r), BL_ID_MET);
+  assert_int_equal(bl_id_table_pass(t, &rows, 6), 3);
+  assert_int_equal(bl_id_table_pass(t, &rows, 9), 0);
+  assert_int_equal(bl_id_table_pass(t, &rows, 10), 10);
+  assert_int_equal(bl_id_table_meet(t, ids[20], &r), BL_ID_MET_AGAIN);
+  assert_int_equal(bl_id_table_pass(t, &rows, 21), rows.n - 21);
+  assert_int_equal(bl_id_table_pass(t, &rows, rows.n), 0);
+  bl_id_table_free(t);
+  probe_world_dispose(&w);
+  test_ctx_free(ctx);
+}
+
+typedef struct racer {
+  bl_id_table *t;
+  const bl_id_rows *rows;
+  bool meets, noticed;
+} racer;
+
+static void *race(void *user) {
+  racer *x = user;
+  bl_error err = BL_ERROR_INIT;
+  bool fits = true;
+  if (x->meets) x->noticed = bl_id_table_pass(x->t, x->rows, 0) < x->rows->n;
+  else x->noticed = bl_id_table_add_rows(x->t, x->rows, &fits, &err) != BL_OK || !fits;
+  return NULL;
+}
+
+/* Whether a thread notices, or the count in the end does. */
+static void assert_two_at_once_do_not_go_unseen(bool meets) {
+  probe_world w;
+  bl_ctx *ctx = test_ctx();
+  int64_t ids[3000], seqs[3000];
+  bool fits;
+  rest x = {0};
+  pthread_t other;
+  probe_world_make(&w, ctx, 3000, 1, false, 14);
+  bl_id_rows rows = rows_of(&w, ids, seqs);
+  bl_id_table *t = NULL;
+  if (meets) t = table_of(&w, ROOM, &fits);
+  else test_ok(bl_id_table_new(ctx, &w.files, 0, ROOM, &t, &w.err), &w.err);
+  racer both[2] = {{t, &rows, meets, false}, {t, &rows, meets, false}};
+  assert_int_equal(pthread_create(&other, NULL, race, &both[1]), 0);
+  race(&both[0]);
+  assert_int_equal(pthread_join(other, NULL), 0);
+  test_ok(bl_id_table_rest(t, count, &x, &fits, &w.err), &w.err);
+  assert_true(!fits || both[0].noticed || both[1].noticed);
+  bl_id_table_free(t);
+  probe_world_dispose(&w);
+  test_ctx_free(ctx);
+}
+
+static void test_id_table__an_id_that_two_threads_add_or_meet_at_once_does_not_go_unseen(void **state) {
+  (void)state;
+  for (int i = 0; i < 20; i++) {
+    assert_two_at_once_do_not_go_unseen(false);
+    assert_two_at_once_do_not_go_unseen(true);
+  }
 }
 
 static void test_id_table__says_when_an_id_is_there_twice(void **state) {
@@ -232,6 +349,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_id_table__each_row_is_met_once_with_its_place_and_number),
       cmocka_unit_test(test_id_table__ids_that_were_not_added_are_unknown),
+      cmocka_unit_test(test_id_table__rows_one_by_one_are_as_good_as_runs),
+      cmocka_unit_test(test_id_table__passes_over_rows_that_only_moved),
+      cmocka_unit_test(test_id_table__an_id_that_two_threads_add_or_meet_at_once_does_not_go_unseen),
       cmocka_unit_test(test_id_table__rows_that_were_not_met_come_in_the_order_of_their_ids),
       cmocka_unit_test(test_id_table__neighbours_that_were_not_met_are_one_run_across_pages),
       cmocka_unit_test(test_id_table__says_when_an_id_is_there_twice),

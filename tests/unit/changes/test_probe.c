@@ -10,7 +10,7 @@ static bl_probe *probe_of(probe_world *w, int64_t removed_rows) {
   return p;
 }
 
-static void add_all(probe_world *w, bl_probe *p, int side) {
+static void add_runs(probe_world *w, bl_probe *p, int side) {
   for (size_t i = 0; i < w->n_runs[side]; i += 512) {
     size_t n = w->n_runs[side] - i < 512 ? w->n_runs[side] - i : 512;
     if (side == 0) test_ok(bl_probe_removed(p, w->runs[0] + i, n, &w->err), &w->err);
@@ -18,13 +18,46 @@ static void add_all(probe_world *w, bl_probe *p, int side) {
   }
 }
 
-static bl_probe *run(probe_world *w, int64_t removed_rows) {
+enum { LOT = 700 };
+
+/* Rows of one file, a lot at a time. */
+static void add_rows(probe_world *w, bl_probe *p, int side, uint32_t file) {
+  int64_t n = 0, *ids = calloc((size_t)w->n + 1, sizeof *ids), *seqs = calloc((size_t)w->n + 1, sizeof *seqs);
+  assert_non_null(ids);
+  assert_non_null(seqs);
+  for (size_t i = 0; i < w->n_runs[side]; i++) {
+    const bl_run *r = &w->runs[side][i];
+    for (uint32_t k = 0; r->file == file && k < r->len; k++, n++) {
+      ids[n] = r->id + k;
+      seqs[n] = r->seq;
+      assert_int_equal(r->pos + k, n);
+    }
+  }
+  for (int64_t i = 0; i < n; i += LOT) {
+    bl_id_rows r = {ids + i, seqs + i, n - i < LOT ? n - i : LOT, i, file};
+    if (side == 0) test_ok(bl_probe_removed_rows(p, &r, &w->err), &w->err);
+    else test_ok(bl_probe_added_rows(p, &r, &w->err), &w->err);
+  }
+  free(ids);
+  free(seqs);
+}
+
+static void add_all(probe_world *w, bl_probe *p, int side, bool by_rows) {
+  if (!by_rows) add_runs(w, p, side);
+  for (uint32_t f = 0; by_rows && f < 4; f++) add_rows(w, p, side, (uint32_t)side * 4 + f);
+}
+
+static bl_probe *run_by(probe_world *w, int64_t removed_rows, bool removed_by_rows, bool added_by_rows) {
   bl_probe *p = probe_of(w, removed_rows);
-  add_all(w, p, 0);
+  add_all(w, p, 0, removed_by_rows);
   test_ok(bl_probe_turn(p, &w->err), &w->err);
-  add_all(w, p, 1);
+  add_all(w, p, 1, added_by_rows);
   test_ok(bl_probe_finish(p, &w->err), &w->err);
   return p;
+}
+
+static bl_probe *run(probe_world *w, int64_t removed_rows) {
+  return run_by(w, removed_rows, false, false);
 }
 
 static int64_t number_of(const probe_world *w, int64_t id) {
@@ -81,8 +114,8 @@ static void assert_probe(int64_t n, int64_t gap, bool shuffled, uint64_t seed) {
   probe_world w;
   bl_ctx *ctx = test_ctx();
   probe_world_make(&w, ctx, n, gap, shuffled, seed);
-  for (int k = 0; k < 2; k++) {
-    bl_probe *p = run(&w, k ? n : INT64_MAX);
+  for (int k = 0; k < 8; k++) {
+    bl_probe *p = run_by(&w, k & 1 ? n : INT64_MAX, k & 2, k & 4);
     assert_false(bl_probe_failed(p));
     assert_events(&w, p);
     bl_probe_free(p);
@@ -120,16 +153,30 @@ static void probe_with(int64_t n, int side, bl_run more) {
   assert_void(&w, run(&w, n));
 }
 
+/* The same, all rows one by one: the last one of the last file has the id of the one before. */
+static void probe_rows_with_twice(int64_t n, int side) {
+  probe_world w;
+  probe_world_make(&w, test_ctx(), n, 1, true, 7);
+  bl_run *last = &w.runs[side][w.n_runs[side] - 1];
+  assert_int_equal(last->len, 1);
+  last->id = last[-1].id;
+  assert_void(&w, run_by(&w, n, true, true));
+}
+
 static void test_probe__is_void_where_an_id_is_removed_twice(void **state) {
   (void)state;
   probe_with(100, 0, (bl_run){.seq = 1, .file = 0, .len = 1});
   probe_with(3000, 0, (bl_run){.seq = 1, .file = 0, .len = 1});
+  probe_rows_with_twice(100, 0);
+  probe_rows_with_twice(3000, 0);
 }
 
 static void test_probe__is_void_where_an_id_is_added_twice(void **state) {
   (void)state;
   probe_with(100, 1, (bl_run){.seq = 1, .file = 4, .len = 1});
   probe_with(3000, 1, (bl_run){.seq = 1, .file = 4, .len = 1});
+  probe_rows_with_twice(100, 1);
+  probe_rows_with_twice(3000, 1);
 }
 
 static void test_probe__is_void_where_an_id_is_inserted_twice(void **state) {
@@ -139,7 +186,7 @@ static void test_probe__is_void_where_an_id_is_inserted_twice(void **state) {
   bl_probe *p = run(&w, 50);
   bl_probe_free(p);
   p = probe_of(&w, 50);
-  add_all(&w, p, 0);
+  add_runs(&w, p, 0);
   test_ok(bl_probe_turn(p, &w.err), &w.err);
   bl_run fresh = {.id = 10000, .seq = 9, .file = 4, .len = 3};
   test_ok(bl_probe_added(p, &fresh, 1, &w.err), &w.err);
