@@ -76,13 +76,23 @@ static bl_status run_step(feeding *x, const bl_step *st, bl_error *err) {
   return broken(x, st->to, by_replace, err);
 }
 
-static bl_status run_log(feeding *x, bl_error *err) {
-  for (size_t i = 0; i < x->f->range.n_steps; i++) {
+static bl_status run_steps(feeding *x, bl_error *err) {
+  size_t n = x->f->range.n_steps;
+  for (size_t i = 0; i < n; i++) {
     x->ordinal = (uint32_t)i;
+    x->stepper.keep = i + 1 < n;
     BL_TRY(run_step(x, &x->f->range.steps[i], err));
-    BL_TRY(bl_progress(x->f->ctx, "comparing snapshots", (int64_t)i + 1, (int64_t)x->f->range.n_steps, err));
+    BL_TRY(bl_progress(x->f->ctx, "comparing snapshots", (int64_t)i + 1, (int64_t)n, err));
   }
   return BL_OK;
+}
+
+static bl_status run_log(feeding *x, bl_error *err) {
+  BL_TRY(bl_kept_runs_new(x->f->ctx, x->f->ctx->o.memory_budget / 8, &x->stepper.kept, err));
+  bl_status st = run_steps(x, err);
+  bl_kept_runs_free(x->stepper.kept);
+  x->stepper.kept = NULL;
+  return st;
 }
 
 /* ---- net (C7) ---- */

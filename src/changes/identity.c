@@ -131,6 +131,7 @@ typedef struct side {
   bl_open_file *open; /* NULL until stored lineage has to be looked for */
   bl_projection *lineage;
   uint32_t file, file_equality;
+  bl_run_recorder *recorder; /* NULL: the rows are not kept */
   /* of the stretch at hand */
   const uint8_t *rows, *by_equality; /* may be NULL: all of them; none */
   int64_t first;
@@ -153,6 +154,12 @@ static bool are_lineage(const bl_id_rows *r) {
   return wrong >= 0;
 }
 
+static bl_status give_rows(side *s, const bl_id_rows *rows, bl_error *err) {
+  if (s->b->sink->removed) return bl_probe_removed_rows(s->c->x->probe, rows, err);
+  if (s->recorder) BL_TRY(bl_run_recorder_add(s->recorder, s->c->ctx, rows, err));
+  return bl_probe_added_rows(s->c->x->probe, rows, err);
+}
+
 static bl_status visit_stored(void *user, struct ArrowArray *batch, const int64_t *positions, int64_t first,
                               bl_error *err) {
   side *s = user;
@@ -163,7 +170,7 @@ static bl_status visit_stored(void *user, struct ArrowArray *batch, const int64_
   const int64_t *seqs = stored ? (const int64_t *)stored->buffers[1] + stored->offset : NULL;
   bl_id_rows rows = {ids, seqs, batch->length, first, s->file};
   if (!s->rows && seqs && x->probe && !x->only && are_lineage(&rows)) {
-    st = s->b->sink->removed ? bl_probe_removed_rows(x->probe, &rows, err) : bl_probe_added_rows(x->probe, &rows, err);
+    st = give_rows(s, &rows, err);
     bl_array_release(batch);
     return st;
   }
@@ -246,6 +253,7 @@ typedef struct touched_work {
   bl_open_file *open; /* whose groups are walked: one of the sides' */
   uint8_t *live[2], *by_position, *out;
   int64_t rows; /* of the arrays */
+  bl_run_recorder recorder;
 } touched_work;
 
 static bl_status grow_arrays(touched_work *w, int64_t n, bl_error *err) {
@@ -324,8 +332,54 @@ static void warn_of_rows(const touched_work *w, const bl_manifest_entry *e) {
           (long long)w->open->meta->rows, (long long)e->file.record_count);
 }
 
+/* ---- rows that are kept from an earlier step, or for a later one ---- */
+
+static bl_part_name name_of(const touched_work *w, const side *s) {
+  return (bl_part_name){.place = w->c->x->files->items[s->file].place,
+                        .k = w->part->k,
+                        .n = w->part->n,
+                        .first_row_id = s->entry->file.first_row_id,
+                        .sequence_number = s->entry->sequence_number};
+}
+
+/* All rows of the part of a file that goes, if they are kept. */
+static bl_status take_kept(const touched_work *w, const side *s, bool *taken, bl_error *err) {
+  bl_part_name name = name_of(w, s);
+  size_t n;
+  bl_run *runs = bl_kept_runs_take(w->c->x->kept, &name, &n);
+  bl_status st = BL_OK;
+  *taken = runs != NULL;
+  for (size_t i = 0; i < n; i++) runs[i].file = s->file;
+  for (size_t i = 0; st == BL_OK && i < n; i += BUFFERED_RUNS)
+    st = bl_probe_removed(w->c->x->probe, runs + i, n - i < BUFFERED_RUNS ? n - i : BUFFERED_RUNS, err);
+  bl_free(w->c->ctx, runs);
+  return st;
+}
+
+static bl_status keep_recorded(touched_work *w, const side *s, bl_error *err) {
+  bl_part_name name = name_of(w, s);
+  bl_run_recorder *r = &w->recorder;
+  int64_t rows = w->open->meta->rows, n = w->part->n, last = w->part->k + 1 == n ? rows % n : 0;
+  if (r->off || r->rows != rows / n + last) return BL_OK;
+  bl_run *runs = r->runs;
+  r->runs = NULL;
+  return bl_kept_runs_put(w->c->x->kept, &name, runs, r->n, err);
+}
+
+/* ---- one touched file, all of it ---- */
+
+static bl_status do_stretches(touched_work *w, side *s, bool whole, bl_error *err) {
+  for (size_t g = 0; g < w->open->meta->n_groups; g++) {
+    stretch x = stretch_of(w, g);
+    if (x.n == 0 || !stretch_differs(w, x.first, x.n)) continue;
+    BL_TRY(whole ? add_stretch(s, &x, NULL, NULL, err) : do_stretch(w, &x, err));
+  }
+  return BL_OK;
+}
+
 static bl_status do_touched(touched_work *w, bl_error *err) {
   const bl_touched *t = w->t;
+  bool taken = false;
   if (!(wants(w, BL_REMOVED_SIDE) && t->old_entry) && !(wants(w, BL_ADDED_SIDE) && t->new_entry)) return BL_OK;
   if (t->old_entry)
     BL_TRY(bl_deletes_positions(w->c->deletes, &t->old_entry->file, &t->old_deletes, &w->deleted[0], err));
@@ -335,18 +389,18 @@ static bl_status do_touched(touched_work *w, bl_error *err) {
   if (kept && !has_equality(t) && w->deleted[0] && w->deleted[1] && bl_posset_equal(w->deleted[0], w->deleted[1]))
     return BL_OK;
   side *s = t->old_entry ? &w->removed : &w->added;
+  bool whole = !w->deleted[0] && !w->deleted[1] && !kept && !has_equality(t), keeps = whole && w->c->x->kept;
+  if (keeps && s == &w->removed && w->c->x->probe) BL_TRY(take_kept(w, s, &taken, err));
+  if (taken) return BL_OK;
   BL_TRY(open_side(s, err));
   w->open = s->open;
   if (w->part->k == 0 && w->open->meta->rows != s->entry->file.record_count) warn_of_rows(w, s->entry);
-  bool whole = !w->deleted[0] && !w->deleted[1] && !kept && !has_equality(t);
   if (whole && !s->lineage)
     return w->part->k == 0 ? add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err) : BL_OK;
-  for (size_t g = 0; g < w->open->meta->n_groups; g++) {
-    stretch x = stretch_of(w, g);
-    if (x.n == 0 || !stretch_differs(w, x.first, x.n)) continue;
-    BL_TRY(whole ? add_stretch(s, &x, NULL, NULL, err) : do_stretch(w, &x, err));
-  }
-  return BL_OK;
+  keeps = keeps && w->c->x->keep && s == &w->added;
+  if (keeps) s->recorder = &w->recorder;
+  BL_TRY(do_stretches(w, s, whole, err));
+  return keeps ? keep_recorded(w, s, err) : BL_OK;
 }
 
 /* by_position of an equality-deleted row is 1: it was taken by equality alone. */
@@ -373,6 +427,7 @@ static bl_status collect_part(void *user, size_t at, bl_error *err) {
   bl_posset_free(w.deleted[0]);
   bl_posset_free(w.deleted[1]);
   bl_free(c->ctx, w.live[0]);
+  bl_free(c->ctx, w.recorder.runs);
   bl_free(c->ctx, buffers);
   return st;
 }

@@ -7,6 +7,7 @@
 #include "changes/diff.h"
 #include "changes/files.h"
 #include "changes/idset.h"
+#include "changes/kept_runs.h"
 #include "changes/probe.h"
 
 /* Removed and added rows. Those with ids sorted for the join, those without in spools of bl_run (id BL_NONE). */
@@ -28,9 +29,11 @@ typedef struct bl_identity {
   const bl_idset *only; /* NULL = all ids; else only rows with these */
   bool nulls;           /* with `only`: rows without id too */
   bl_sides sides;
-  bl_probe *probe;   /* where the runs of one side go instead of sorters; NULL */
-  bool ids_only;     /* sequence numbers are not wanted (and are 0) */
-  int64_t part_rows; /* files of more rows are worked on by several threads; 0: BL_PART_ROWS */
+  bl_probe *probe;    /* where the runs of one side go instead of sorters; NULL */
+  bl_kept_runs *kept; /* with a probe: removed rows that are kept there need not be read; NULL */
+  bool keep;          /* added rows are kept there */
+  bool ids_only;      /* sequence numbers are not wanted (and are 0) */
+  int64_t part_rows;  /* files of more rows are worked on by several threads; 0: BL_PART_ROWS */
 } bl_identity;
 
 /* Ids and sequence numbers that a file stores, and those that its rows inherit, lie in [0, this]: whatever is added to

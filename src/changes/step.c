@@ -286,6 +286,8 @@ bl_status bl_step_compare(bl_stepper *s, const bl_diff *d, bool is_replace, cons
                     .first_file = s->files->n,
                     .only = s->only,
                     .nulls = s->nulls,
+                    .kept = s->kept,
+                    .keep = s->keep,
                     .part_rows = s->part_rows};
   bool removes = false;
   for (size_t i = 0; !removes && i < d->n; i++) removes = d->items[i].old_entry != NULL;

@@ -28,7 +28,9 @@ typedef struct bl_stepper {
   bool nulls, check_replace;
   bool removals_only; /* steps that only add files are passed over */
   int64_t probe_rows; /* where so many rows are added, they are not sorted (probe.h) */
-  int64_t part_rows;  /* of bl_identity */
+  int64_t part_rows;  /* of bl_identity, as are: */
+  bl_kept_runs *kept;
+  bool keep;
   bool saw_duplicate; /* an id was there twice in a step */
   bool warned_duplicate, warned_branches;
 } bl_stepper;
