@@ -309,7 +309,7 @@ static bl_status open_file(sqlite_catalog *c, bool create, bl_error *err) {
     return bl_fail(err, errno == ENOENT || errno == ENOTDIR ? BL_NOT_FOUND : BL_IO, "cannot open the catalog: %s: %m",
                    c->path);
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
-  int rc = sqlite3_open_v2(c->path, &c->db, flags, NULL);
+  int rc = bl_sqlite_vfs_open(c->c.ctx, &c->vfs, c->path, flags, &c->db);
   if (rc != SQLITE_OK) return bl_sqlite_db_fail(c, rc, err);
   sqlite3_busy_timeout(c->db, c->busy_ms);
   /* The folder is synced when a transaction's journal has gone: a power cut may not bring it back. */
@@ -414,6 +414,7 @@ static void sqlite_free(bl_catalog *base) {
   sqlite3_finalize(c->move_table);
   bl_sqlite_drop_journal(c);
   sqlite3_close(c->db);
+  bl_sqlite_vfs_dispose(c->c.ctx, &c->vfs);
   pthread_mutex_destroy(&c->lock);
   bl_free(c->c.ctx, c->path);
   bl_free(c->c.ctx, c->warehouse);

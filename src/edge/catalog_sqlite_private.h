@@ -3,10 +3,9 @@
 #define BL_EDGE_CATALOG_SQLITE_PRIVATE_H
 
 #include <pthread.h>
-#include <sqlite3.h>
 
 #include "base/alloc.h"
-#include "bergline/sys/catalog.h"
+#include "edge/sqlite_vfs.h"
 
 /* What becomes of the journal behind a transaction (catalog_sqlite_write.c, 5). */
 typedef enum sqlite_journal {
@@ -20,6 +19,7 @@ typedef enum sqlite_journal {
 typedef struct sqlite_catalog {
   bl_catalog c;
   sqlite3 *db;
+  bl_sqlite_vfs vfs;    /* of db */
   pthread_mutex_t lock; /* a connection has one transaction at a time, whose changes it shows to all, a kept statement
                            one user */
   bool has_type;        /* schema V1: the column iceberg_type */

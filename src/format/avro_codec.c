@@ -19,7 +19,8 @@ struct bl_avro_codec {
   bl_ctx *ctx;
   codec_kind kind;
   z_stream inflate, deflate;
-  bool can_inflate, can_deflate;
+  bool can_inflate;
+  int deflate_bits; /* of its window; 0: there is none yet */
   ZSTD_DCtx *zstd;
 };
 
@@ -38,7 +39,7 @@ bl_status bl_avro_codec_new(bl_ctx *ctx, bl_str name, bl_avro_codec **out, bl_er
 void bl_avro_codec_free(bl_avro_codec *c) {
   if (!c) return;
   if (c->can_inflate) inflateEnd(&c->inflate);
-  if (c->can_deflate) deflateEnd(&c->deflate);
+  if (c->deflate_bits) deflateEnd(&c->deflate);
   ZSTD_freeDCtx(c->zstd);
   bl_free(c->ctx, c);
 }
@@ -125,17 +126,31 @@ static bl_status unpack_deflate(bl_avro_codec *c, const uint8_t *p, size_t n, in
   return BL_OK;
 }
 
+/* A window that holds the block is all that is of use for it: most manifests are small, and a quarter of a megabyte of
+ * tables would have to be cleared for each. */
+static bl_status ready_deflate(bl_avro_codec *c, size_t n, bl_error *err) {
+  enum { LEAST_WBITS = 10 };
+  z_stream *z = &c->deflate;
+  int bits = LEAST_WBITS;
+  while (bits < MAX_WBITS && (size_t)1 << bits < n) bits++;
+  if (bits <= c->deflate_bits) {
+    deflateReset(z);
+    return BL_OK;
+  }
+  if (c->deflate_bits) deflateEnd(z);
+  c->deflate_bits = 0;
+  *z = (z_stream){.zalloc = z_alloc, .zfree = z_free, .opaque = c->ctx};
+  int memory = bits - 6 < 8 ? bits - 6 : 8; /* all symbols of a small block in one */
+  if (deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -bits, memory, Z_DEFAULT_STRATEGY) != Z_OK)
+    return bl_nomem(err);
+  c->deflate_bits = bits;
+  return BL_OK;
+}
+
 static bl_status pack_deflate(bl_avro_codec *c, const uint8_t *p, size_t n, bl_buf *out, bl_error *err) {
   z_stream *z = &c->deflate;
   if (n > UINT32_MAX / 2) return bl_fail(err, BL_USAGE, "Avro block of %zu bytes", n);
-  if (c->can_deflate) {
-    deflateReset(z);
-  } else {
-    *z = (z_stream){.zalloc = z_alloc, .zfree = z_free, .opaque = c->ctx};
-    if (deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-      return bl_nomem(err);
-    c->can_deflate = true;
-  }
+  BL_TRY(ready_deflate(c, n, err));
   uLong bound = deflateBound(z, (uLong)n);
   uint8_t *to = bl_buf_reserve(out, bound);
   if (!to) return bl_nomem(err);

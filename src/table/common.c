@@ -3,13 +3,18 @@
 
 #include <pthread.h>
 
+/* As many wait for the disk at once, so that the file system can serve them together. */
+enum { WAITING = 8 };
+
 bl_status bl_table_common_new(bl_ctx *ctx, const bl_drivers *drivers, bl_table_common **out, bl_error *err) {
   *out = NULL;
   bl_table_common *c = bl_calloc(ctx, 1, sizeof *c);
   pthread_mutex_t *lock = bl_calloc(ctx, 1, sizeof *lock);
   bl_status st = c && lock ? BL_OK : bl_nomem(err);
+  if (st == BL_OK) st = bl_background_new(ctx, WAITING - 1, &c->background, err);
   if (st == BL_OK && !drivers) st = bl_drivers_default(ctx, &c->own_drivers, err);
   if (st != BL_OK) {
+    if (c) bl_background_free(c->background);
     bl_free(ctx, lock);
     bl_free(ctx, c);
     return st;
@@ -36,6 +41,7 @@ void bl_table_common_unref(bl_table_common *c) {
   pthread_mutex_unlock(c->lock);
   if (!last) return;
   if (c->catalog) c->catalog->free(c->catalog);
+  bl_background_free(c->background);
   bl_drivers_dispose(&c->own_drivers);
   bl_metadata_free(c->metadata);
   bl_free(ctx, c->path);

@@ -7,13 +7,15 @@
 #define BL_TABLE_COMMON_H
 
 #include "base/alloc.h"
+#include "base/background.h"
 #include "bergline/sys/drivers.h"
 #include "format/metadata_json.h"
 
 typedef struct bl_table_common {
   bl_drivers own_drivers; /* zeroed: they are the caller's */
   const bl_drivers *drivers;
-  bl_catalog *catalog; /* NULL: a table in a folder, or one version of a table */
+  bl_catalog *catalog;       /* NULL: a table in a folder, or one version of a table */
+  bl_background *background; /* for files that are synced */
   /* private to common.c */
   bl_ctx *ctx;
   void *lock; /* pthread_mutex_t */

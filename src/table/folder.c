@@ -55,7 +55,7 @@ static bl_status is_there(bl_ctx *ctx, bl_io *io, const char *path, const void *
 static bl_status keep(bl_ctx *ctx, bl_io *io, const char *path, bl_error *err) {
   bl_unsynced u = {.ctx = ctx};
   bl_error why = BL_ERROR_INIT;
-  bl_status st = bl_unsynced_add(&u, bl_str_of(path), &why);
+  bl_status st = bl_unsynced_add(&u, bl_str_of(path), 0, &why);
   if (st == BL_OK) st = bl_unsynced_sync(&u, io, &why);
   bl_unsynced_dispose(&u);
   if (st == BL_OK) {

@@ -2,6 +2,7 @@
 #ifndef BL_TABLE_IO_H
 #define BL_TABLE_IO_H
 
+#include "base/background.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "bergline/sys/io.h"
@@ -18,15 +19,25 @@ bl_status bl_io_write_with(bl_io *io, const char *path, const void *p, size_t n,
                            bl_error *err) BL_CHECKED;
 bl_status bl_io_open_output(bl_io *io, const char *path, unsigned flags, bl_output **out, bl_error *err) BL_CHECKED;
 
-/* Files that were written with BL_OUT_LATER and are not synced yet. Zeroed but for ctx: none. */
+/* Files that were written with BL_OUT_LATER and are not synced yet, and their folders, each once. Zeroed but for ctx
+ * (and background): none. An I/O that syncs at once is asked for nothing. */
+typedef struct bl_unsynced_path bl_unsynced_path;
 typedef struct bl_unsynced {
   bl_ctx *ctx;
-  char **paths; /* with their folders, each once */
+  bl_background *background; /* NULL: nothing is synced before bl_unsynced_sync asks for it */
+  bl_unsynced_path **paths;
   size_t n, cap;
-  bl_map *folders;
+  int64_t bytes;   /* of the files */
+  bl_map *folders; /* those that were not begun */
 } bl_unsynced;
-bl_status bl_unsynced_add(bl_unsynced *u, bl_str path, bl_error *err) BL_CHECKED;
-/* They last from now on, and are forgotten. */
+/* A file of so many bytes. */
+bl_status bl_unsynced_add(bl_unsynced *u, bl_str path, int64_t bytes, bl_error *err) BL_CHECKED;
+/* Begin to sync the files that were added (folders: and their folders) in the background. io has to live until they are
+ * waited for. */
+void bl_unsynced_begin(bl_unsynced *u, bl_io *io, bool folders);
+/* Wait for what was begun. What failed will be told by bl_unsynced_sync. */
+void bl_unsynced_wait(bl_unsynced *u);
+/* They last from now on, and are forgotten; after a failure they are still to be synced. */
 bl_status bl_unsynced_sync(bl_unsynced *u, bl_io *io, bl_error *err) BL_CHECKED;
 void bl_unsynced_dispose(bl_unsynced *u); /* none are left */
 

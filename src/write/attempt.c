@@ -14,7 +14,9 @@ static bl_status note(bl_committing *c, bl_str path, bl_error *err) {
 bl_status bl_committing_write(bl_attempt *at, bl_str path, const bl_buf *bytes, bl_error *err) {
   BL_TRY(note(at->c, path, err));
   BL_TRY(bl_io_write_with(at->base->io, path.p, bytes->p, bytes->n, BL_OUT_LATER, err));
-  return bl_unsynced_add(&at->c->unsynced, path, err);
+  BL_TRY(bl_unsynced_add(&at->c->unsynced, path, (int64_t)bytes->n, err));
+  bl_unsynced_begin(&at->c->unsynced, at->base->io, false);
+  return BL_OK;
 }
 
 static void set_use(bl_committing *c, bl_str path, bool used) {

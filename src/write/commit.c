@@ -317,6 +317,7 @@ static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_r
     bl_committing_clean(c, at->base, false);
   }
   *again = st == BL_CONFLICT && moving;
+  bl_unsynced_wait(&c->unsynced); /* by the attempt's I/O */
   bl_attempt_free(at);
   return st;
 }
@@ -338,11 +339,23 @@ static bl_status all_attempts(bl_committing *c, const bl_write_options *o, bl_wr
   }
 }
 
+/* What was staged goes to the disk while the commit is made. */
+static bl_status begin_sync(bl_committing *c, bl_error *err) {
+  const bl_staged *s = c->s;
+  bl_unsynced *u = &c->unsynced;
+  *u = (bl_unsynced){.ctx = c->ctx, .background = c->t->common->background};
+  if (s->synced || !s->n_files) return BL_OK;
+  for (size_t i = 0; i < s->n_files; i++) BL_TRY(bl_unsynced_add(u, s->files[i], 0, err));
+  for (size_t i = 0; i < s->n_data; i++)
+    if (!bl_add64(u->bytes, s->data[i].file_size, &u->bytes)) u->bytes = INT64_MAX;
+  bl_unsynced_begin(u, c->t->io, true);
+  return BL_OK;
+}
+
 static bl_status committing_init(bl_committing *c, bl_table *t, const bl_staged *s, const bl_write_options *o,
                                  bl_error *err) {
   *c = (bl_committing){.ctx = t->ctx, .t = t, .s = s, .ref = bl_branch_of(o)};
-  c->unsynced.ctx = t->ctx;
-  for (size_t i = 0; !s->synced && i < s->n_files; i++) BL_TRY(bl_unsynced_add(&c->unsynced, s->files[i], err));
+  BL_TRY(begin_sync(c, err));
   c->snapshot_id = bl_new_snapshot_id(t->ctx, t->metadata);
   c->uuid = bl_new_uuid(t->ctx);
   return bl_arena_new(t->ctx, &c->arena, err);
@@ -389,7 +402,7 @@ static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool 
   bl_table *base = NULL;
   bl_arena *a = NULL;
   bl_edit e;
-  bl_unsynced written = {.ctx = t->ctx};
+  bl_unsynced written = {.ctx = t->ctx, .background = t->common->background};
   bl_status st;
   BL_GO(bl_arena_new(t->ctx, &a, err));
   BL_GO(bl_table_reopen(t, &base, err));

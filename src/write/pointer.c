@@ -97,7 +97,7 @@ bl_status bl_metadata_write(bl_ctx *ctx, bl_io *io, const char *folder, int64_t 
   bl_status st = bl_io_write_with(io, *path, p, n, BL_OUT_EXCLUSIVE | (later ? BL_OUT_LATER : 0), err);
   if (st == BL_OK && later) {
     bl_error ignored = BL_ERROR_INIT;
-    st = bl_unsynced_add(later, bl_str_of(*path), err);
+    st = bl_unsynced_add(later, bl_str_of(*path), (int64_t)n, err);
     if (st != BL_OK && io->remove(io, *path, &ignored) != BL_OK) bl_warn(ctx, "%s", ignored.message);
   }
   if (st == BL_OK) return BL_OK;
@@ -106,12 +106,42 @@ bl_status bl_metadata_write(bl_ctx *ctx, bl_io *io, const char *folder, int64_t 
   return st == BL_UNKNOWN ? BL_IO : st; /* nothing refers to it yet */
 }
 
-static bl_status swap(const bl_table *base, const char *path, bl_error *err) {
+/* Files that a move waits for. */
+typedef struct awaited {
+  bl_unsynced *files;
+  bl_io *io;
+} awaited;
+
+static bl_status ready(void *user, bl_error *err) {
+  const awaited *a = user;
+  return bl_unsynced_sync(a->files, a->io, err);
+}
+
+/* The catalog waits for the disk while the files do: for few bytes, since others may be kept out meanwhile. */
+static bl_status swap_when_ready(const bl_table *base, const bl_table_name *name, const char *path, bl_unsynced *before,
+                                 bl_error *err) {
+  bl_catalog *c = base->catalog;
+  awaited a = {before, base->io};
+  bl_unsynced_begin(before, base->io, true);
+  bl_status st = c->commit_when(c, name, base->metadata_path, path, ready, &a, err);
+  if (st == BL_OK) return BL_OK;
+  (void)!bl_unsynced_sync(before, base->io, NULL); /* it may have been refused: then the files may go */
+  return st;
+}
+
+static bl_status swap(const bl_table *base, const char *path, bl_unsynced *before, bl_error *err) {
+  enum { FEW = 1 << 20 };
   bl_arena *a = NULL;
   bl_table_name name;
+  bl_catalog *c = base->catalog;
   BL_TRY(bl_arena_new(base->ctx, &a, err));
   bl_status st = bl_table_name_parse(a, base->catalog_table, &name, err);
-  if (st == BL_OK) st = base->catalog->commit(base->catalog, &name, base->metadata_path, path, err);
+  if (st == BL_OK && c->commit_when && before->bytes <= FEW) {
+    st = swap_when_ready(base, &name, path, before, err);
+  } else {
+    if (st == BL_OK) st = bl_unsynced_sync(before, base->io, err);
+    if (st == BL_OK) st = c->commit(c, &name, base->metadata_path, path, err);
+  }
   bl_arena_free(a);
   return st;
 }
@@ -174,12 +204,7 @@ static bl_status move_in_catalog(const bl_table *base, const bl_json *doc, const
   bl_str folder = relocated(a, base, bl_metadata_folder(a, base->metadata, false), text_of(doc, "location"));
   if (!folder.p) BL_GO(bl_nomem(err));
   BL_GO(bl_metadata_write(base->ctx, base->io, folder.p, base->version + 1, p, n, gzip, before, &path, err));
-  st = bl_unsynced_sync(before, base->io, err);
-  if (st != BL_OK) {
-    remove_file(base, path);
-    goto done;
-  }
-  st = swap(base, path, err);
+  st = swap(base, path, before, err);
   if (st != BL_OK) BL_GO(settle(base, path, st, err));
   bl_table_common_keep(base->common, path, *read);
   *read = NULL;

@@ -35,7 +35,7 @@ bl_status bl_relocate_write(bl_relocating *r, bl_str path, const void *p, size_t
   BL_TRY(bl_grow(r->ctx, &r->written, &r->cap_written, r->n_written, sizeof *r->written, err));
   r->written[r->n_written++] = path;
   BL_TRY(bl_io_write_with(r->t->io, path.p, p, n, BL_OUT_EXCLUSIVE | BL_OUT_LATER, err));
-  return bl_unsynced_add(r->unsynced, path, err);
+  return bl_unsynced_add(r->unsynced, path, (int64_t)n, err);
 }
 
 bl_status bl_relocate_remember(bl_relocating *r, bl_str old, const bl_moved *m, bl_error *err) {

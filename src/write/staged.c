@@ -140,9 +140,9 @@ bl_status bl_staged_on_position(bl_staged *s, bl_str text, bl_error *err) {
 }
 
 bl_status bl_staged_sync(const bl_staged *s, bl_table *t, bl_error *err) {
-  bl_unsynced u = {.ctx = t->ctx};
+  bl_unsynced u = {.ctx = t->ctx, .background = t->common->background};
   bl_status st = BL_OK;
-  for (size_t i = 0; st == BL_OK && i < s->n_files; i++) st = bl_unsynced_add(&u, s->files[i], err);
+  for (size_t i = 0; st == BL_OK && i < s->n_files; i++) st = bl_unsynced_add(&u, s->files[i], 0, err);
   if (st == BL_OK) st = bl_unsynced_sync(&u, t->io, err);
   bl_unsynced_dispose(&u);
   return st;

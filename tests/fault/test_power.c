@@ -45,8 +45,8 @@ static bl_table *open_and_commit_twice(const place *p) {
   const char *ns = "db";
   const bl_table_name name = {&ns, 1, "t"};
   test_ok(bl_table_open(p->ctx, "db.t", &p->o, &t, &err), &err);
-  for (int i = 0; i < 2; i++)
-    test_ok(t->catalog->commit(t->catalog, &name, t->metadata_path, t->metadata_path, &err), &err);
+  test_ok(t->catalog->commit(t->catalog, &name, t->metadata_path, "elsewhere", &err), &err);
+  test_ok(t->catalog->commit(t->catalog, &name, "elsewhere", t->metadata_path, &err), &err);
   return t;
 }
 
@@ -130,6 +130,53 @@ static void test_power__cut_while_a_connection_commits_again_leaves_the_table_be
   ground_end(&g);
 }
 
+/* ---- the folder of the catalog's journal ---- */
+
+typedef struct syncs {
+  struct stat folder;
+  int n;
+} syncs;
+
+static void count_sync(void *user, const char *call, int fd, const char *path) {
+  syncs *s = user;
+  struct stat info;
+  (void)path;
+  if (strcmp(call, "fsync") != 0 && strcmp(call, "fdatasync") != 0) return;
+  if (fstat(fd, &info) == 0 && info.st_ino == s->folder.st_ino && info.st_dev == s->folder.st_dev) s->n++;
+}
+
+static int syncs_of_append(const place *p, const bl_table *first) {
+  bl_error err = BL_ERROR_INIT;
+  syncs s = {0};
+  assert_int_equal(stat(p->g->work, &s.folder), 0);
+  fault_sys_watch(count_sync, &s);
+  bl_status st = append_again(p, first, &err);
+  fault_sys_watch(NULL, NULL);
+  test_ok(st, &err);
+  return s.n;
+}
+
+static void test_power__folder_of_a_kept_journal_is_synced_when_it_is_created(void **state) {
+  ground g;
+  place p, other;
+  bl_error err = BL_ERROR_INIT;
+  (void)state;
+  begin_in_memory(&g, true);
+  bl_ctx *ctx = test_ctx();
+  test_ok(place_open(&p, &g, ctx, &err), &err);
+  bl_table *first = open_and_commit_twice(&p);
+  for (int i = 0; i < 2; i++) assert_int_equal(syncs_of_append(&p, first), 0);
+  test_ok(place_open(&other, &g, ctx, &err), &err); /* it removes the journal */
+  test_ok(verbs[0].run(&other, &err), &err);
+  place_close(&other);
+  assert_int_equal(syncs_of_append(&p, first), 1);
+  assert_int_equal(syncs_of_append(&p, first), 0);
+  bl_table_free(first);
+  place_close(&p);
+  test_ctx_free(ctx);
+  ground_end(&g);
+}
+
 int main(void) {
   static bool folder = false, sqlite = true;
   const struct CMUnitTest tests[] = {
@@ -138,6 +185,7 @@ int main(void) {
       {"test_power__cut_leaves_the_table_before_or_after (catalog)", test_power__cut_leaves_the_table_before_or_after,
        NULL, NULL, &sqlite},
       cmocka_unit_test(test_power__cut_while_a_connection_commits_again_leaves_the_table_before_or_after),
+      cmocka_unit_test(test_power__folder_of_a_kept_journal_is_synced_when_it_is_created),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,9 @@ typedef struct bl_catalog_pair {
 } bl_catalog_pair;
 typedef bl_status (*bl_catalog_pair_visit)(void *user, const bl_catalog_pair *p, bl_error *err);
 
+/* Waits until what a commit names lasts. */
+typedef bl_status (*bl_catalog_ready)(void *user, bl_error *err);
+
 typedef struct bl_catalog bl_catalog;
 struct bl_catalog {
   int version; /* BL_CATALOG_VERSION */
@@ -69,6 +72,11 @@ struct bl_catalog {
                                     bl_catalog_pair_visit visit, void *user, bl_error *err);
   bl_status (*change_namespace)(bl_catalog *c, const char *const *levels, size_t n_levels, const bl_catalog_pair *p,
                                 size_t n, bl_error *err);
+  /* As commit, for files that are still on their way to the disk: ready is called once before the store is given
+   * anything that says `location`, and not at all where it is given nothing. Where it fails, that is the outcome, and
+   * nothing has changed. */
+  bl_status (*commit_when)(bl_catalog *c, const bl_table_name *t, const char *base, const char *location,
+                           bl_catalog_ready ready, void *user, bl_error *err);
 };
 
 /* What a catalog is opened with. Properties are the configuration's other keys (credentials among them: never print).

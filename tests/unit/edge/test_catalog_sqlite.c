@@ -510,6 +510,109 @@ static void test_catalog_sqlite__a_file_in_another_journal_mode_stays_in_it(void
   teardown(&f);
 }
 
+/* ---- files that a commit waits for ---- */
+
+typedef struct waiting {
+  const fixture *f;
+  int calls;
+  bl_status answer;
+  const char *not_yet; /* what is not in the catalog's file when it is asked */
+} waiting;
+
+static bool holds(const char *path, const char *text) {
+  size_t n;
+  char *bytes = test_read(path, &n);
+  bool yes = memmem(bytes, n, text, strlen(text)) != NULL;
+  free(bytes);
+  return yes;
+}
+
+static bl_status when_asked(void *user, bl_error *err) {
+  waiting *w = user;
+  w->calls++;
+  assert_false(holds(w->f->db, w->not_yet));
+  return w->answer == BL_OK ? BL_OK : bl_fail(err, w->answer, "the disk is gone");
+}
+
+static bl_status move_when(waiting *w, const char *base, const char *location, bl_error *err) {
+  const char *ns = "a";
+  bl_table_name t = {&ns, 1, "t"};
+  w->calls = 0;
+  w->not_yet = location;
+  return w->f->c->commit_when(w->f->c, &t, base, location, when_asked, w, err);
+}
+
+static void test_catalog_sqlite__nothing_is_written_before_the_files_are_ready(void **state) {
+  (void)state;
+  fixture f;
+  open_with_a_table(&f);
+  waiting w = {.f = &f};
+  static const char *const at_each[] = {"/one", "/two", "/three", "/four"};
+  move_ok(&f, "/1", at_each[0]);
+  for (int i = 1; i < 4; i++) {
+    test_ok(move_when(&w, at_each[i - 1], at_each[i], &f.err), &f.err);
+    assert_int_equal(w.calls, 1);
+    assert_true(holds(f.db, at_each[i]));
+  }
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__files_that_do_not_last_are_not_committed(void **state) {
+  (void)state;
+  fixture f;
+  open_with_a_table(&f);
+  const char *now = "/1";
+  for (int i = 0; i < 3; i++) { /* without a journal that is kept, and with one */
+    static const char *const next[] = {"/a", "/b", "/c"};
+    waiting w = {.f = &f, .answer = BL_IO};
+    bl_error err = BL_ERROR_INIT;
+    test_status(BL_IO, move_when(&w, now, "/lost", &err), &err);
+    assert_string_equal(err.message, "the disk is gone");
+    assert_int_equal(w.calls, 1);
+    assert_false(holds(f.db, "/lost"));
+    char want[40];
+    snprintf(want, sizeof want, "a/t/%s;", now);
+    test_ok(load(&f, "a", "t", &f.err), &f.err);
+    assert_string_equal(f.seen, want);
+    run_sql(&f, "SELECT * FROM iceberg_tables"); /* nobody is kept out */
+    move_ok(&f, now, next[i]);
+    now = next[i];
+  }
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__nothing_is_waited_for_where_another_was_faster(void **state) {
+  (void)state;
+  fixture f;
+  open_with_a_table(&f);
+  waiting w = {.f = &f};
+  bl_error err = BL_ERROR_INIT;
+  test_status(BL_CONFLICT, move_when(&w, "/0", "/2", &err), &err);
+  assert_int_equal(w.calls, 0);
+  move_ok(&f, "/1", "/2"); /* it is not asked later */
+  assert_int_equal(w.calls, 0);
+  teardown(&f);
+}
+
+static void test_catalog_sqlite__files_are_ready_before_a_transaction_in_wal_mode(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  run_sql(&f, v0);
+  run_sql(&f, "INSERT INTO iceberg_tables VALUES ('c', 'a', 't', '/1', NULL); PRAGMA journal_mode=WAL");
+  open_ok(&f, NULL);
+  waiting w = {.f = &f, .answer = BL_IO};
+  bl_error err = BL_ERROR_INIT;
+  test_status(BL_IO, move_when(&w, "/1", "/2", &err), &err);
+  assert_int_equal(w.calls, 1);
+  w.answer = BL_OK;
+  test_ok(move_when(&w, "/1", "/2", &f.err), &f.err);
+  assert_int_equal(w.calls, 1);
+  test_ok(load(&f, "a", "t", &f.err), &f.err);
+  assert_string_equal(f.seen, "a/t//2;");
+  teardown(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_catalog_sqlite__loads_tables_without_the_type_column),
@@ -530,6 +633,10 @@ int main(void) {
       cmocka_unit_test(test_catalog_sqlite__a_journal_that_others_may_not_open_is_not_kept),
       cmocka_unit_test(test_catalog_sqlite__commits_survive_each_failing_allocation),
       cmocka_unit_test(test_catalog_sqlite__a_file_in_another_journal_mode_stays_in_it),
+      cmocka_unit_test(test_catalog_sqlite__nothing_is_written_before_the_files_are_ready),
+      cmocka_unit_test(test_catalog_sqlite__files_that_do_not_last_are_not_committed),
+      cmocka_unit_test(test_catalog_sqlite__nothing_is_waited_for_where_another_was_faster),
+      cmocka_unit_test(test_catalog_sqlite__files_are_ready_before_a_transaction_in_wal_mode),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -399,12 +399,12 @@ static void test_io_local__files_and_folders_may_be_synced_later(void **state) {
   test_status(BL_IO, f.io->sync_all(f.io, both, 3, &f.err), &f.err);
   f.err = (bl_error)BL_ERROR_INIT;
   bl_unsynced u = {.ctx = f.ctx};
-  test_ok(bl_unsynced_add(&u, bl_str_of(path), &f.err), &f.err);
-  test_ok(bl_unsynced_add(&u, bl_str_of(path), &f.err), &f.err);
+  test_ok(bl_unsynced_add(&u, bl_str_of(path), 1, &f.err), &f.err);
+  test_ok(bl_unsynced_add(&u, bl_str_of(path), 1, &f.err), &f.err);
   assert_int_equal(u.n, 3); /* their folder once */
   test_ok(bl_unsynced_sync(&u, f.io, &f.err), &f.err);
   assert_int_equal(u.n, 0);
-  test_ok(bl_unsynced_add(&u, bl_str_of(none), &f.err), &f.err);
+  test_ok(bl_unsynced_add(&u, bl_str_of(none), 1, &f.err), &f.err);
   test_status(BL_IO, bl_unsynced_sync(&u, f.io, &f.err), &f.err);
   assert_int_equal(u.n, 2); /* still to be done */
   bl_unsynced_dispose(&u);
@@ -412,6 +412,45 @@ static void test_io_local__files_and_folders_may_be_synced_later(void **state) {
   free(path);
   free(folder);
   free(none);
+  teardown(&f);
+}
+
+static void test_io_local__files_are_synced_in_the_background(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  bl_background *b;
+  test_ok(bl_background_new(f.ctx, 3, &b, &f.err), &f.err);
+  char *none = test_join(f.dir, "none"), *folder = test_join(f.dir, "a");
+  bl_unsynced u = {.ctx = f.ctx, .background = b};
+  for (int i = 0; i < 20; i++) {
+    char name[20];
+    snprintf(name, sizeof name, "a/file-%d", i);
+    char *path = test_join(f.dir, name);
+    test_ok(bl_io_write_with(f.io, path, name, strlen(name), BL_OUT_LATER, &f.err), &f.err);
+    test_ok(bl_unsynced_add(&u, bl_str_of(path), 7, &f.err), &f.err);
+    bl_unsynced_begin(&u, f.io, i == 9);
+    free(path);
+  }
+  assert_int_equal(u.n, 22); /* the folder again for names that came after it was synced */
+  assert_int_equal(u.bytes, 140);
+  bl_unsynced_wait(&u);
+  test_ok(bl_unsynced_sync(&u, f.io, &f.err), &f.err);
+  assert_int_equal(u.n, 0);
+  assert_int_equal(u.bytes, 0);
+  test_ok(bl_unsynced_add(&u, bl_str_of(none), 7, &f.err), &f.err);
+  bl_unsynced_begin(&u, f.io, false);
+  bl_unsynced_wait(&u);
+  for (int i = 0; i < 2; i++) { /* what failed has failed */
+    bl_error err = BL_ERROR_INIT;
+    test_status(BL_IO, bl_unsynced_sync(&u, f.io, &err), &err);
+    test_says(&err, none);
+  }
+  bl_unsynced_dispose(&u);
+  bl_background_free(b);
+  assert_int_equal(count_children(&f, folder), 20);
+  free(none);
+  free(folder);
   teardown(&f);
 }
 
@@ -450,6 +489,7 @@ int main(void) {
       cmocka_unit_test(test_io_local__a_lock_keeps_others_off_and_leaves_no_file),
       cmocka_unit_test(test_io_local__a_holder_that_dies_lets_go),
       cmocka_unit_test(test_io_local__files_and_folders_may_be_synced_later),
+      cmocka_unit_test(test_io_local__files_are_synced_in_the_background),
       cmocka_unit_test(test_io_local__empty_folders_are_removed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
