@@ -57,7 +57,8 @@ static int64_t bookkeeping(const bl_chunk *c) {
 
 bl_status bl_chunk_take(bl_feed *f, bl_backlog *back, const bl_chunk_wants *w, int64_t max_images, int64_t max_bytes,
                         bl_chunk *out, bl_error *err) {
-  *out = (bl_chunk){.ctx = f->ctx, .skip_before = w->skip_before, .skip_deleted = w->skip_deleted};
+  *out =
+      (bl_chunk){.ctx = f->ctx, .values.ctx = f->ctx, .skip_before = w->skip_before, .skip_deleted = w->skip_deleted};
   while (out->images == 0 || (out->images < max_images && bookkeeping(out) < max_bytes)) {
     bl_event e;
     bool any;
@@ -80,8 +81,8 @@ bl_status bl_chunk_untake(bl_chunk *c, bl_backlog *back, bl_error *err) {
 }
 
 void bl_chunk_dispose(bl_chunk *c) {
-  bl_array_release(&c->values);
   if (c->ctx) {
+    bl_fetched_dispose(&c->values);
     bl_free(c->ctx, c->events);
     bl_free(c->ctx, c->row);
   }
@@ -172,70 +173,14 @@ static size_t distinct(bl_chunk *c, const chunk_fetch *f, bl_place *places) {
 }
 
 /* What blank images take their values from: a row of a batch, which is itself never null, of null columns. */
-static bl_status blank_row(bl_ctx *ctx, const bl_type *wanted, struct ArrowArray *out, bl_error *err) {
-  BL_TRY(bl_array_nulls(ctx, wanted, 1, out, err));
-  out->null_count = 0;
-  out->buffers[0] = NULL; /* the array still owns it */
+static bl_status add_blank_row(bl_fetched *f, const bl_type *wanted, bl_error *err) {
+  f->batches = bl_calloc(f->ctx, 1, sizeof *f->batches);
+  if (!f->batches) return bl_nomem(err);
+  BL_TRY(bl_array_nulls(f->ctx, wanted, 1, &f->batches[0], err));
+  f->batches[0].null_count = 0;
+  f->batches[0].buffers[0] = NULL; /* the array still owns it */
+  f->n = 1;
   return BL_OK;
-}
-
-/* ---- batches put together, a column a thread ---- */
-
-typedef struct joining {
-  bl_ctx *ctx;
-  bl_fetched *got;
-  const struct ArrowSchema *schema;
-  struct ArrowArray *out;
-} joining;
-
-static bl_status join_parts(const joining *j, size_t column, struct ArrowArray *parts, bl_error *err) {
-  struct ArrowSchema one = *j->schema; /* borrowed: of this column alone */
-  struct ArrowArray joined;
-  one.n_children = 1;
-  one.children = &j->schema->children[column];
-  for (size_t i = 0; i < j->got->n; i++) {
-    BL_TRY(bl_array_new(j->ctx, j->got->batches[i].length, 1, 1, &parts[i], err));
-    bl_array_move(j->got->batches[i].children[column], parts[i].children[0]);
-  }
-  BL_TRY(bl_arrow_concat(parts, j->got->n, &one, &joined, err));
-  bl_array_move(joined.children[0], j->out->children[column]);
-  bl_array_release(&joined);
-  return BL_OK;
-}
-
-static bl_status join_column(void *user, size_t column, bl_error *err) {
-  joining *j = user;
-  struct ArrowArray *parts = bl_calloc(j->ctx, j->got->n, sizeof *parts);
-  if (!parts) return bl_nomem(err);
-  bl_status st = join_parts(j, column, parts, err);
-  for (size_t i = 0; i < j->got->n; i++) bl_array_release(&parts[i]);
-  bl_free(j->ctx, parts);
-  return st;
-}
-
-static bl_status join_batches(bl_ctx *ctx, bl_fetched *got, const struct ArrowSchema *schema, struct ArrowArray *out,
-                              bl_error *err) {
-  joining j = {ctx, got, schema, out};
-  int64_t rows = 0;
-  for (size_t i = 0; i < got->n; i++) rows += got->batches[i].length;
-  BL_TRY(bl_array_new(ctx, rows, 1, schema->n_children, out, err));
-  bl_status st = bl_parallel(ctx, (size_t)schema->n_children, join_column, &j, err);
-  if (st != BL_OK) bl_array_release(out);
-  return st;
-}
-
-static bl_status fetch_places(bl_feed *feed, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
-                              const bl_place *places, size_t n, int64_t max_bytes, bool *over, bl_error *err) {
-  bl_fetched got;
-  BL_TRY(bl_fetch(&feed->reading, &feed->files, wanted, schema, places, n, max_bytes, &got, over, err));
-  if (*over) return BL_OK;
-  bl_status st = BL_OK;
-  c->bytes = got.bytes;
-  if (got.n == 0) st = blank_row(c->ctx, wanted, &c->values, err);
-  else if (got.n == 1) bl_array_move(&got.batches[0], &c->values);
-  else st = join_batches(c->ctx, &got, schema, &c->values, err);
-  bl_fetched_dispose(&got);
-  return st;
 }
 
 bl_status bl_chunk_fetch(bl_feed *feed, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
@@ -250,7 +195,9 @@ bl_status bl_chunk_fetch(bl_feed *feed, bl_chunk *c, const bl_type *wanted, cons
   size_t n = distinct(c, &f, places);
   bl_free(c->ctx, f.requests);
   f.requests = NULL;
-  BL_GO(fetch_places(feed, c, wanted, schema, places, n, max_bytes, over, err));
+  *over = false;
+  BL_GO(n ? bl_fetch(&feed->reading, &feed->files, wanted, schema, places, n, max_bytes, &c->values, over, err)
+          : add_blank_row(&c->values, wanted, err));
 done:
   bl_free(c->ctx, f.requests);
   bl_free(c->ctx, f.place_begin);

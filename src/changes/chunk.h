@@ -17,11 +17,10 @@ typedef struct bl_chunk {
   bl_event *events; /* whole runs, or parts of them */
   size_t n_events, cap_events;
   int64_t images;
-  int64_t *row;             /* of each image in output order: its row in `values` */
-  struct ArrowArray values; /* struct of the wanted columns; one row a distinct place */
-  int64_t bytes;            /* of them */
-  bool skip_before;         /* no BEFORE images of updates */
-  bool skip_deleted;        /* images of DELETE have no values: their row is any */
+  int64_t *row;      /* of each image in output order: its row in `values`, counted through the batches */
+  bl_fetched values; /* of the wanted columns; one row a distinct place */
+  bool skip_before;  /* no BEFORE images of updates */
+  bool skip_deleted; /* images of DELETE have no values: their row is any */
 } bl_chunk;
 
 /* Events that were taken from the feed and are still to be given: the last one first. */

@@ -173,16 +173,11 @@ static void slice_free(bl_emitter *e, bl_slice *s) {
   bl_free(e->ctx, s->differs);
 }
 
-static void release_nothing(struct ArrowArray *a) {
-  a->release = NULL;
-}
-
 /* Rows [begin, begin + n) of the images, out of the chunk's values, which stay. */
 static bl_status take_values(bl_emitter *e, int64_t begin, int64_t n, struct ArrowArray *out, bl_error *err) {
   if (e->fetch.wanted.n_fields == 0) return bl_array_new(e->ctx, n, 1, 0, out, err);
-  struct ArrowArray lent = e->chunk.values;
-  lent.release = release_nothing;
-  return bl_arrow_take(&lent, &e->fetch_schema, e->chunk.row + begin, n, out, err);
+  const bl_fetched *v = &e->chunk.values;
+  return bl_arrow_gather(v->batches, v->n, &e->fetch_schema, e->chunk.row + begin, n, out, err);
 }
 
 /* The images of one event step: how many. */
@@ -387,9 +382,9 @@ static bl_status put_together(bl_emitter *e, bl_slice *s, struct ArrowArray *out
 
 /* By what the chunk's values took: how many images the next one, and a slice of this one, may have. */
 static void learn_width(bl_emitter *e) {
-  int64_t width = e->chunk.images ? e->chunk.bytes / e->chunk.images + 1 : 1;
+  int64_t width = e->chunk.images ? e->chunk.values.bytes / e->chunk.images + 1 : 1;
   int64_t chunk = value_budget(e) / width * 3 / 4, slice = value_budget(e) / 8 / width;
-  if (e->chunk.bytes && chunk < e->most_images) e->most_images = chunk < 1 ? 1 : chunk;
+  if (e->chunk.values.bytes && chunk < e->most_images) e->most_images = chunk < 1 ? 1 : chunk;
   e->slice_images = slice > SLICE ? SLICE : slice < LEAST_SLICE ? LEAST_SLICE : slice;
 }
 

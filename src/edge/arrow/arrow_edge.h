@@ -26,6 +26,9 @@ bl_status bl_arrow_filter(struct ArrowArray *in, const struct ArrowSchema *schem
 /* Rows by index, any order, repeats allowed. */
 bl_status bl_arrow_take(struct ArrowArray *in, const struct ArrowSchema *schema, const int64_t *rows, int64_t n,
                         struct ArrowArray *out, bl_error *err) BL_CHECKED;
+/* The same out of n_in batches (borrowed), whose rows are counted through. */
+bl_status bl_arrow_gather(const struct ArrowArray *in, size_t n_in, const struct ArrowSchema *schema,
+                          const int64_t *rows, int64_t n, struct ArrowArray *out, bl_error *err) BL_CHECKED;
 /* Concatenate batches (all consumed) of one schema. */
 bl_status bl_arrow_concat(struct ArrowArray *in, size_t n, const struct ArrowSchema *schema, struct ArrowArray *out,
                           bl_error *err) BL_CHECKED;

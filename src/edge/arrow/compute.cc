@@ -10,6 +10,7 @@
 #include <arrow/util/bit_util.h>
 
 #include "bridge.h"
+#include "gather.h"
 #include "guard.h"
 #include "pool.h"
 #include "runs.h"
@@ -60,10 +61,7 @@ void filter(ArrowArray *in, const ArrowSchema *schema, const uint8_t *keep, Arro
 
 void take(ArrowArray *in, const ArrowSchema *schema, const int64_t *rows, int64_t n, ArrowArray *out) {
   Owned owned(in);
-  auto batch = owned.take(storage_schema(borrow_schema(schema)));
-  auto buffer = std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t *>(rows), n * 8);
-  auto indices = std::make_shared<arrow::Int64Array>(n, buffer);
-  give(ok(ac::Take(batch, indices, ac::TakeOptions::BoundsCheck(), context())).record_batch(), out);
+  give(gather(in, 1, storage_schema(borrow_schema(schema)), rows, n), out);
 }
 
 void concat(ArrowArray *in, size_t n, const ArrowSchema *schema, ArrowArray *out) {
@@ -264,6 +262,13 @@ bl_status bl_arrow_take(struct ArrowArray *in, const struct ArrowSchema *schema,
                         struct ArrowArray *out, bl_error *err) {
   out->release = nullptr;
   return bl::run(err, "take", [&] { bl::take(in, schema, rows, n, out); });
+}
+
+bl_status bl_arrow_gather(const struct ArrowArray *in, size_t n_in, const struct ArrowSchema *schema,
+                          const int64_t *rows, int64_t n, struct ArrowArray *out, bl_error *err) {
+  out->release = nullptr;
+  return bl::run(err, "take",
+                 [&] { bl::give(bl::gather(in, n_in, bl::storage_schema(bl::borrow_schema(schema)), rows, n), out); });
 }
 
 bl_status bl_arrow_concat(struct ArrowArray *in, size_t n, const struct ArrowSchema *schema, struct ArrowArray *out,

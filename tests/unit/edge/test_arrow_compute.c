@@ -138,6 +138,89 @@ static void test_arrow_compute__take_gives_rows_in_any_order_and_again(void **st
   teardown(&f);
 }
 
+/* Parts 0 and 2 are slices. */
+static void make_parts(fixture *f, struct ArrowArray *parts, const int64_t *firsts, const int64_t *lengths, size_t n) {
+  for (size_t k = 0; k < n; k++) {
+    random_batch(f->ctx, &f->schema, firsts[k] + lengths[k], k + 10, &parts[k]);
+    for (int64_t i = 0; i < parts[k].n_children; i++) {
+      parts[k].children[i]->offset = firsts[k];
+      parts[k].children[i]->length = lengths[k];
+      if (firsts[k] && parts[k].children[i]->null_count > 0) parts[k].children[i]->null_count = -1;
+    }
+    parts[k].length = lengths[k];
+  }
+}
+
+static void test_arrow_compute__gather_picks_rows_of_every_type_out_of_several_batches(void **state) {
+  (void)state;
+  enum { PARTS = 4, PICKED = 500 };
+  const int64_t firsts[PARTS] = {5, 0, 11, 0}, lengths[PARTS] = {40, 1, 70, 0};
+  fixture f;
+  setup(&f, 1);
+  struct ArrowArray parts[PARTS], out;
+  make_parts(&f, parts, firsts, lengths, PARTS);
+  int64_t rows[PICKED];
+  rng r = {77};
+  for (int64_t i = 0; i < PICKED; i++) rows[i] = i % 9 ? rng_below(&r, 111) : 40;
+  test_ok(bl_arrow_gather(parts, PARTS, &f.schema, rows, PICKED, &out, &f.err), &f.err);
+  assert_int_equal(out.length, PICKED);
+  bl_view *got = view(&f, &out), *of[PARTS];
+  for (size_t k = 0; k < PARTS; k++) of[k] = view(&f, &parts[k]);
+  for (int64_t i = 0; i < PICKED; i++) {
+    size_t k = rows[i] < 40 ? 0 : rows[i] < 41 ? 1 : 2;
+    assert_same(got, i, of[k], rows[i] - (k == 0 ? 0 : k == 1 ? 40 : 41));
+  }
+  bl_view_free(got);
+  for (size_t k = 0; k < PARTS; k++) bl_view_free(of[k]);
+  for (size_t k = 0; k < PARTS; k++) parts[k].release(&parts[k]); /* borrowed */
+  out.release(&out);
+  teardown(&f);
+}
+
+static void test_arrow_compute__gather_leaves_zeros_under_nulls_and_counts_them(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f, 100);
+  struct ArrowArray out;
+  int64_t rows[100], nulls = 0;
+  for (int64_t i = 0; i < 100; i++) rows[i] = 99 - i;
+  struct ArrowArray *l = f.batch.children[4];
+  for (int64_t i = 0; i < 100; i++) ((int64_t *)(uintptr_t)l->buffers[1])[i] = i + 1;
+  test_ok(bl_arrow_gather(&f.batch, 1, &f.schema, rows, 100, &out, &f.err), &f.err);
+  const struct ArrowArray *got = out.children[4];
+  for (int64_t i = 0; i < 100; i++) {
+    bool null = !bl_array_valid(l, 99 - i);
+    nulls += null;
+    assert_int_equal(bl_array_valid(got, i), !null);
+    assert_int_equal(((const int64_t *)got->buffers[1])[i], null ? 0 : 100 - i);
+  }
+  assert_true(nulls > 0);
+  assert_int_equal(got->null_count, nulls);
+  assert_int_equal(out.children[0]->null_count, 0); /* required */
+  assert_null(out.children[0]->buffers[0]);
+  out.release(&out);
+  teardown(&f);
+}
+
+static void test_arrow_compute__gather_refuses_rows_that_are_not_there(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f, 10);
+  struct ArrowArray out;
+  const int64_t bad[] = {-1, 10, INT64_MAX, INT64_MIN};
+  for (size_t i = 0; i < BL_LEN(bad); i++) {
+    bl_error err = BL_ERROR_INIT;
+    test_status(BL_USAGE, bl_arrow_gather(&f.batch, 1, &f.schema, &bad[i], 1, &out, &err), &err);
+    assert_null(out.release);
+  }
+  test_status(BL_USAGE, bl_arrow_gather(NULL, 0, &f.schema, (int64_t[]){0}, 1, &out, &f.err), &f.err);
+  bl_error err = BL_ERROR_INIT;
+  test_ok(bl_arrow_gather(NULL, 0, &f.schema, NULL, 0, &out, &err), &err);
+  assert_int_equal(out.length, 0);
+  out.release(&out);
+  teardown(&f);
+}
+
 static void test_arrow_compute__concat_puts_batches_behind_each_other(void **state) {
   (void)state;
   fixture f;
@@ -430,6 +513,9 @@ int main(void) {
       cmocka_unit_test(test_arrow_compute__filter_keeps_all_rows_or_none),
       cmocka_unit_test(test_arrow_compute__filter_of_a_slice_counts_from_its_first_row),
       cmocka_unit_test(test_arrow_compute__take_gives_rows_in_any_order_and_again),
+      cmocka_unit_test(test_arrow_compute__gather_picks_rows_of_every_type_out_of_several_batches),
+      cmocka_unit_test(test_arrow_compute__gather_leaves_zeros_under_nulls_and_counts_them),
+      cmocka_unit_test(test_arrow_compute__gather_refuses_rows_that_are_not_there),
       cmocka_unit_test(test_arrow_compute__concat_puts_batches_behind_each_other),
       cmocka_unit_test(test_arrow_compute__batches_without_columns_keep_their_lengths),
       cmocka_unit_test(test_arrow_compute__cast_widens_and_names_the_row_that_does_not_fit),
