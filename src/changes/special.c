@@ -82,31 +82,11 @@ bl_status bl_special_schema(bl_emitter *e, bl_special s, const struct ArrowSchem
   return (*out)->release ? BL_OK : make_schema(e, s, &e->special_schema[s], err);
 }
 
-static const char *type_name(const bl_event *ev, bool after) {
-  if (ev->type == BL_INSERT) return "INSERT";
-  if (ev->type == BL_DELETE) return "DELETE";
-  return after ? "UPDATE_AFTER" : "UPDATE_BEFORE";
-}
-
-static const char *basis_name(uint8_t basis) {
-  static const char *const names[] = {"row_id", "value", "equality_delete", "gap", "key"};
-  return names[basis];
-}
-
-static bl_status put_text(bl_builder *b, bl_str s, bl_error *err) {
-  return s.p ? bl_builder_bytes(b, s.p, s.n, err) : bl_builder_null(b, err);
-}
-
+/* engine-name and engine-version of the summary. */
 static bl_str join_engine(bl_arena *a, const bl_snapshot *s) {
   bl_str name = bl_pairs_get(&s->summary, "engine-name"), version = bl_pairs_get(&s->summary, "engine-version");
   if (!name.p || !version.p) return name;
   return bl_arena_printf(a, "%.*s %.*s", BL_STR_ARG(name), BL_STR_ARG(version));
-}
-
-/* engine-name and engine-version of the summary. */
-static bl_status put_engine(bl_emitter *e, uint32_t ordinal, bl_builder *b, bl_error *err) {
-  size_t n = e->feed->range.n_steps;
-  return put_text(b, e->engines[ordinal < n ? ordinal : n], err);
 }
 
 bl_status bl_special_prepare(bl_emitter *e, bl_error *err) {
@@ -124,6 +104,126 @@ bl_status bl_special_prepare(bl_emitter *e, bl_error *err) {
   return BL_OK;
 }
 
+/* ---- values of one image ---- */
+
+static bl_str type_name(const bl_event *ev, bool after) {
+  if (ev->type == BL_INSERT) return BL_STR("INSERT");
+  if (ev->type == BL_DELETE) return BL_STR("DELETE");
+  return after ? BL_STR("UPDATE_AFTER") : BL_STR("UPDATE_BEFORE");
+}
+
+static bl_str basis_name(uint8_t basis) {
+  static const bl_str names[] = {BL_STR("row_id"), BL_STR("value"), BL_STR("equality_delete"), BL_STR("gap"),
+                                 BL_STR("key")};
+  return names[basis];
+}
+
+/* Of the columns of whole numbers; BL_NONE: null, where the column has any. */
+static int64_t number_of(const bl_emitter *e, const bl_image *im, bl_special what) {
+  const bl_event *ev = &e->chunk.events[im->event];
+  switch (what) {
+  case BL_S_ROW_ID: {
+    int64_t id = im->after ? ev->after_id : ev->before_id;
+    return id == BL_NONE ? BL_NONE : id + im->step;
+  }
+  case BL_S_LAST_UPDATED: return im->after ? ev->after_seq : ev->before_seq;
+  case BL_S_ORDINAL: return ev->ordinal;
+  case BL_S_COMMIT: return bl_feed_commit(e->feed, ev->ordinal)->id;
+  case BL_S_COMMIT_TIMESTAMP: return bl_feed_commit(e->feed, ev->ordinal)->timestamp_ms * 1000;
+  case BL_S_COMMIT_SEQUENCE: return bl_feed_commit(e->feed, ev->ordinal)->sequence_number;
+  default: return (im->after ? ev->after_pos : ev->before_pos) + im->step; /* BL_S_POS */
+  }
+}
+
+/* Of the columns of text; p NULL: null. */
+static bl_str text_of(const bl_emitter *e, const bl_image *im, bl_special what) {
+  const bl_event *ev = &e->chunk.events[im->event];
+  switch (what) {
+  case BL_S_CHANGE_TYPE: return type_name(ev, im->after);
+  case BL_S_BASIS: return basis_name(ev->basis);
+  case BL_S_FILE: return e->feed->files.items[im->after ? ev->after_file : ev->before_file].entry->file.path;
+  case BL_S_OPERATION: {
+    bl_str op = bl_snapshot_operation(bl_feed_commit(e->feed, ev->ordinal));
+    return op.n ? op : BL_STR_NONE;
+  }
+  default: { /* BL_S_ENGINE */ size_t n = e->feed->range.n_steps; return e->engines[ev->ordinal < n ? ev->ordinal : n];
+  }
+  }
+}
+
+/* ---- columns ---- */
+
+/* Room for the validity of n rows, all set so far. */
+static uint8_t *all_valid(struct ArrowArray *a, int64_t n) {
+  size_t bytes = ((size_t)n + 7) / 8;
+  uint8_t *bits = bl_array_buffer(a, 0, bytes);
+  if (!bits) return NULL;
+  memset(bits, 0xff, bytes);
+  if (n % 8) bits[bytes - 1] = (uint8_t)((1 << n % 8) - 1);
+  return bits;
+}
+
+/* Row i is null. */
+static bl_status set_null(struct ArrowArray *a, int64_t i, uint8_t **bits, bl_error *err) {
+  if (!*bits && !(*bits = all_valid(a, a->length))) return bl_nomem(err);
+  (*bits)[i >> 3] &= (uint8_t) ~(1 << (i & 7));
+  a->null_count++;
+  return BL_OK;
+}
+
+static bl_status fill_longs(const bl_emitter *e, const bl_slice *s, bl_special what, struct ArrowArray *out,
+                            bl_error *err) {
+  uint8_t *bits = NULL;
+  int64_t *to = bl_array_buffer(out, 1, (size_t)s->n * sizeof *to);
+  if (!to) return bl_nomem(err);
+  for (int64_t i = 0; i < s->n; i++) {
+    to[i] = number_of(e, &s->images[i], what);
+    if (to[i] != BL_NONE || !infos[what].nullable) continue;
+    to[i] = 0;
+    BL_TRY(set_null(out, i, &bits, err));
+  }
+  return BL_OK;
+}
+
+static bl_status fill_ints(const bl_emitter *e, const bl_slice *s, bl_special what, struct ArrowArray *out,
+                           bl_error *err) {
+  int32_t *to = bl_array_buffer(out, 1, (size_t)s->n * sizeof *to);
+  if (!to) return bl_nomem(err);
+  for (int64_t i = 0; i < s->n; i++) to[i] = (int32_t)number_of(e, &s->images[i], what);
+  return BL_OK;
+}
+
+static bl_status fill_offsets(const bl_emitter *e, const bl_slice *s, bl_special what, struct ArrowArray *out,
+                              bl_error *err) {
+  uint8_t *bits = NULL;
+  size_t end = 0;
+  int32_t *to = bl_array_buffer(out, 1, ((size_t)s->n + 1) * sizeof *to);
+  if (!to) return bl_nomem(err);
+  to[0] = 0;
+  for (int64_t i = 0; i < s->n; i++) {
+    bl_str text = text_of(e, &s->images[i], what);
+    if (!text.p) BL_TRY(set_null(out, i, &bits, err));
+    end += text.n;
+    if (end > INT32_MAX)
+      return bl_fail(err, BL_UNSUPPORTED, "column %s: more than 2 GiB in one batch", infos[what].name);
+    to[i + 1] = (int32_t)end;
+  }
+  return BL_OK;
+}
+
+static bl_status fill_texts(const bl_emitter *e, const bl_slice *s, bl_special what, struct ArrowArray *out,
+                            bl_error *err) {
+  BL_TRY(fill_offsets(e, s, what, out, err));
+  const int32_t *offsets = out->buffers[1];
+  char *to = bl_array_buffer(out, 2, (size_t)offsets[s->n]);
+  if (!to) return bl_nomem(err);
+  for (int64_t i = 0; i < s->n; i++) {
+    bl_str text = text_of(e, &s->images[i], what);
+    if (text.n) memcpy(to + offsets[i], text.p, text.n);
+  }
+  return BL_OK;
+}
+
 static bl_status put_changed(bl_emitter *e, const bl_slice *s, int64_t i, bl_builder *b, bl_error *err) {
   const bl_event *ev = &e->chunk.events[s->images[i].event];
   const bl_type *root = &e->feed->range.schema->root;
@@ -134,46 +234,24 @@ static bl_status put_changed(bl_emitter *e, const bl_slice *s, int64_t i, bl_bui
   return bl_builder_close(b, err);
 }
 
-static bl_status put_long(bl_builder *b, int64_t v, bl_error *err) {
-  return v == BL_NONE ? bl_builder_null(b, err) : bl_builder_int(b, v, err);
-}
-
-static bl_status put_special(bl_emitter *e, const bl_slice *s, int64_t i, bl_special what, bl_builder *b,
-                             bl_error *err) {
-  const bl_image *im = &s->images[i];
-  const bl_event *ev = &e->chunk.events[im->event];
-  const bl_snapshot *commit = bl_feed_commit(e->feed, ev->ordinal);
-  int64_t id = im->after ? ev->after_id : ev->before_id;
-  uint32_t file = im->after ? ev->after_file : ev->before_file;
-  switch (what) {
-  case BL_S_ROW_ID: return put_long(b, id == BL_NONE ? BL_NONE : id + im->step, err);
-  case BL_S_LAST_UPDATED: return put_long(b, im->after ? ev->after_seq : ev->before_seq, err);
-  case BL_S_CHANGE_TYPE: return put_text(b, bl_str_of(type_name(ev, im->after)), err);
-  case BL_S_ORDINAL: return bl_builder_int(b, ev->ordinal, err);
-  case BL_S_COMMIT: return bl_builder_int(b, commit->id, err);
-  case BL_S_COMMIT_TIMESTAMP: return bl_builder_int(b, commit->timestamp_ms * 1000, err);
-  case BL_S_COMMIT_SEQUENCE: return bl_builder_int(b, commit->sequence_number, err);
-  case BL_S_CHANGED_COLUMNS: return put_changed(e, s, i, b, err);
-  case BL_S_BASIS: return put_text(b, bl_str_of(basis_name(ev->basis)), err);
-  case BL_S_FILE: return put_text(b, e->feed->files.items[file].entry->file.path, err);
-  case BL_S_POS: return bl_builder_int(b, (im->after ? ev->after_pos : ev->before_pos) + im->step, err);
-  case BL_S_OPERATION: {
-    bl_str op = bl_snapshot_operation(commit);
-    return put_text(b, op.n ? op : BL_STR_NONE, err);
-  }
-  case BL_S_ENGINE: return put_engine(e, ev->ordinal, b, err);
-  case BL_N_SPECIALS: break;
-  }
-  return BL_OK;
+static bl_status changed_columns(bl_emitter *e, const bl_slice *s, struct ArrowArray *out, bl_error *err) {
+  const struct ArrowSchema *schema;
+  bl_builder *b = NULL;
+  BL_TRY(bl_special_schema(e, BL_S_CHANGED_COLUMNS, &schema, err));
+  bl_status st = bl_builder_new(e->ctx, schema, &b, err);
+  for (int64_t i = 0; st == BL_OK && i < s->n; i++) st = put_changed(e, s, i, b, err);
+  if (st == BL_OK) st = bl_builder_finish(b, out, err);
+  bl_builder_free(b);
+  return st;
 }
 
 bl_status bl_special_column(bl_emitter *e, const bl_slice *s, bl_special what, struct ArrowArray *out, bl_error *err) {
-  const struct ArrowSchema *schema;
-  bl_builder *b = NULL;
-  BL_TRY(bl_special_schema(e, what, &schema, err));
-  bl_status st = bl_builder_new(e->ctx, schema, &b, err);
-  for (int64_t i = 0; st == BL_OK && i < s->n; i++) st = put_special(e, s, i, what, b, err);
-  if (st == BL_OK) st = bl_builder_finish(b, out, err);
-  bl_builder_free(b);
+  if (what == BL_S_CHANGED_COLUMNS) return changed_columns(e, s, out, err);
+  bool text = infos[what].format[0] == 'u';
+  BL_TRY(bl_array_new(e->ctx, s->n, text ? 3 : 2, 0, out, err));
+  bl_status st = text                           ? fill_texts(e, s, what, out, err)
+                 : infos[what].format[0] == 'i' ? fill_ints(e, s, what, out, err)
+                                                : fill_longs(e, s, what, out, err);
+  if (st != BL_OK) bl_array_release(out);
   return st;
 }
