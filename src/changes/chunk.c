@@ -4,8 +4,6 @@
 #include "base/pool.h"
 #include "edge/arrow/arrow_edge.h"
 
-#include <stdlib.h>
-
 static int64_t images_of(const bl_chunk *c, const bl_event *e) {
   return (int64_t)e->len * (e->type == BL_UPDATE && !c->skip_before ? 2 : 1);
 }
@@ -98,25 +96,66 @@ typedef struct request {
 
 typedef struct chunk_fetch {
   bl_ctx *ctx;
+  bl_chunk *chunk;
   const bl_files *files;
-  request *requests;   /* by place of the file, then position */
-  size_t *place_begin; /* n_places + 1 */
+  request *requests, *scratch; /* by place of the file, then position */
+  size_t *place_begin;         /* n_places + 1 */
+  size_t *distinct_begin;      /* the same of distinct positions */
+  bl_place *places;
 } chunk_fetch;
 
-static int by_pos(const void *a, const void *b) {
-  const request *x = a, *y = b;
-  if (x->pos != y->pos) return x->pos < y->pos ? -1 : 1;
-  return (x->image > y->image) - (x->image < y->image);
+/* ---- requests of a file: a few ascending stretches, one for each ordinal and image, which are merged ---- */
+
+static size_t end_of_ascent(const request *r, size_t from, size_t n) {
+  size_t i = from + 1;
+  while (i < n && r[i].pos >= r[i - 1].pos) i++;
+  return i;
+}
+
+static void merge_ascents(const request *from, request *to, size_t a, size_t mid, size_t end) {
+  size_t i = a, j = mid, k = a;
+  while (i < mid && j < end) to[k++] = from[j].pos < from[i].pos ? from[j++] : from[i++];
+  if (i < mid) memcpy(&to[k], &from[i], (mid - i) * sizeof *to);
+  if (j < end) memcpy(&to[k], &from[j], (end - j) * sizeof *to);
+}
+
+/* n requests at r, with room for as many at scratch. */
+static void sort_ascents(request *r, request *scratch, size_t n) {
+  request *p = r, *q = scratch;
+  while (n > 0 && end_of_ascent(p, 0, n) < n) {
+    for (size_t a = 0, end; a < n; a = end) {
+      size_t mid = end_of_ascent(p, a, n);
+      end = mid < n ? end_of_ascent(p, mid, n) : mid;
+      merge_ascents(p, q, a, mid, end);
+    }
+    request *t = p;
+    p = q;
+    q = t;
+  }
+  if (p != r) memcpy(r, p, n * sizeof *r);
 }
 
 static bl_status sort_place(void *user, size_t place, bl_error *err) {
   chunk_fetch *f = user;
-  request *r = f->requests + f->place_begin[place];
-  size_t n = f->place_begin[place + 1] - f->place_begin[place];
-  bool ascending = true;
+  size_t begin = f->place_begin[place], end = f->place_begin[place + 1], n = 0;
   (void)err;
-  for (size_t i = 1; ascending && i < n; i++) ascending = r[i - 1].pos <= r[i].pos;
-  if (!ascending) bl_sort(r, n, sizeof *r, by_pos);
+  sort_ascents(f->requests + begin, f->scratch + begin, end - begin);
+  for (size_t i = begin; i < end; i++) n += i == begin || f->requests[i].pos != f->requests[i - 1].pos;
+  f->distinct_begin[place + 1] = n;
+  return BL_OK;
+}
+
+/* The distinct places of a file, and of each image the row of its place. */
+static bl_status number_place(void *user, size_t place, bl_error *err) {
+  chunk_fetch *f = user;
+  size_t begin = f->place_begin[place], end = f->place_begin[place + 1], n = f->distinct_begin[place];
+  uint32_t version = f->files->places[place].version;
+  (void)err;
+  for (size_t i = begin; i < end; i++) {
+    const request *r = &f->requests[i];
+    if (i == begin || r->pos != r[-1].pos) f->places[n++] = (bl_place){version, r->pos};
+    f->chunk->row[r->image] = (int64_t)n - 1;
+  }
   return BL_OK;
 }
 
@@ -146,30 +185,42 @@ static void place_request(void *user, uint32_t file, int64_t pos, int64_t image)
   if (pos >= 0) f->requests[f->place_begin[f->files->items[file].place]++] = (request){pos, image};
 }
 
-/* Counting sort by place of the file, then by position within each. */
-static bl_status sort_requests(const bl_chunk *c, chunk_fetch *f, bl_error *err) {
+/* Counting sort by place of the file. */
+static void place_requests(chunk_fetch *f) {
   size_t n = f->files->n_places;
-  f->requests = bl_alloc(f->ctx, (size_t)c->images + 1, sizeof *f->requests);
-  f->place_begin = bl_calloc(f->ctx, n + 2, sizeof *f->place_begin);
-  if (!f->requests || !f->place_begin) return bl_nomem(err);
-  each_image(c, count_file, f);
+  each_image(f->chunk, count_file, f);
   for (size_t i = 0; i < n; i++) f->place_begin[i + 1] += f->place_begin[i];
-  each_image(c, place_request, f);
+  each_image(f->chunk, place_request, f);
   for (size_t i = n; i > 0; i--) f->place_begin[i] = f->place_begin[i - 1];
   f->place_begin[0] = 0;
-  return bl_parallel(f->ctx, n, sort_place, f, err);
 }
 
-/* Distinct places, and of each image the row of its place. */
-static size_t distinct(bl_chunk *c, const chunk_fetch *f, bl_place *places) {
-  size_t n = 0;
-  for (size_t place = 0; place < f->files->n_places; place++)
-    for (size_t i = f->place_begin[place]; i < f->place_begin[place + 1]; i++) {
-      if (i == f->place_begin[place] || f->requests[i].pos != f->requests[i - 1].pos)
-        places[n++] = (bl_place){f->files->places[place].version, f->requests[i].pos};
-      c->row[f->requests[i].image] = (int64_t)n - 1;
-    }
-  return n;
+static bl_status sort_requests(chunk_fetch *f, bl_error *err) {
+  size_t n = f->files->n_places, images = (size_t)f->chunk->images + 1;
+  f->requests = bl_alloc(f->ctx, images, sizeof *f->requests);
+  f->scratch = bl_alloc(f->ctx, images, sizeof *f->scratch);
+  f->place_begin = bl_calloc(f->ctx, n + 2, sizeof *f->place_begin);
+  f->distinct_begin = bl_calloc(f->ctx, n + 2, sizeof *f->distinct_begin);
+  if (!f->requests || !f->scratch || !f->place_begin || !f->distinct_begin) return bl_nomem(err);
+  place_requests(f);
+  BL_TRY(bl_parallel(f->ctx, n, sort_place, f, err));
+  for (size_t i = 0; i < n; i++) f->distinct_begin[i + 1] += f->distinct_begin[i];
+  bl_free(f->ctx, f->scratch);
+  f->scratch = NULL;
+  return BL_OK;
+}
+
+/* The distinct places, and c->row. */
+static bl_status number_places(chunk_fetch *f, bl_error *err) {
+  size_t n = f->files->n_places;
+  f->places = bl_alloc(f->ctx, f->distinct_begin[n] + 1, sizeof *f->places);
+  f->chunk->row =
+      bl_calloc(f->ctx, (size_t)f->chunk->images + 1, sizeof *f->chunk->row); /* 0 where no values are needed */
+  if (!f->places || !f->chunk->row) return bl_nomem(err);
+  BL_TRY(bl_parallel(f->ctx, n, number_place, f, err));
+  bl_free(f->ctx, f->requests);
+  f->requests = NULL;
+  return BL_OK;
 }
 
 /* What blank images take their values from: a row of a batch, which is itself never null, of null columns. */
@@ -185,22 +236,19 @@ static bl_status add_blank_row(bl_fetched *f, const bl_type *wanted, bl_error *e
 
 bl_status bl_chunk_fetch(bl_feed *feed, bl_chunk *c, const bl_type *wanted, const struct ArrowSchema *schema,
                          int64_t max_bytes, bool *over, bl_error *err) {
-  chunk_fetch f = {.ctx = c->ctx, .files = &feed->files};
-  bl_place *places = NULL;
-  bl_status st;
-  c->row = bl_calloc(c->ctx, (size_t)c->images + 1, sizeof *c->row); /* 0 where no values are needed */
-  BL_GO(c->row ? sort_requests(c, &f, err) : bl_nomem(err));
-  places = bl_alloc(c->ctx, (size_t)c->images + 1, sizeof *places);
-  BL_GO(places ? BL_OK : bl_nomem(err));
-  size_t n = distinct(c, &f, places);
-  bl_free(c->ctx, f.requests);
-  f.requests = NULL;
+  chunk_fetch f = {.ctx = c->ctx, .chunk = c, .files = &feed->files};
+  bl_status st = sort_requests(&f, err);
   *over = false;
-  BL_GO(n ? bl_fetch(&feed->reading, &feed->files, wanted, schema, places, n, max_bytes, &c->values, over, err)
+  BL_GO(st);
+  BL_GO(number_places(&f, err));
+  size_t n = f.distinct_begin[f.files->n_places];
+  BL_GO(n ? bl_fetch(&feed->reading, &feed->files, wanted, schema, f.places, n, max_bytes, &c->values, over, err)
           : add_blank_row(&c->values, wanted, err));
 done:
   bl_free(c->ctx, f.requests);
+  bl_free(c->ctx, f.scratch);
   bl_free(c->ctx, f.place_begin);
-  bl_free(c->ctx, places);
+  bl_free(c->ctx, f.distinct_begin);
+  bl_free(c->ctx, f.places);
   return st;
 }

@@ -76,6 +76,10 @@ bl_status bl_spool_add(bl_spool *s, const void *record, bl_error *err) BL_CHECKE
 int64_t bl_spool_count(const bl_spool *s);
 /* Up to max records from index `from` on into out; how many in *n. Any number of readings, in any order. */
 bl_status bl_spool_read(bl_spool *s, int64_t from, void *out, size_t max, size_t *n, bl_error *err) BL_CHECKED;
+/* The same without a copy of what is in memory: *records (n of them, some at a time) is valid until the next view or
+ * add. */
+bl_status bl_spool_view(bl_spool *s, int64_t from, const void **records, size_t *n, bl_error *err) BL_CHECKED;
+bool bl_spool_in_memory(const bl_spool *s); /* all of it */
 
 /* ---- sorting records with a bounded memory: sorted chunks in temporary files, then a merge ---- */
 typedef struct bl_sorter bl_sorter;
@@ -85,6 +89,8 @@ bl_status bl_sorter_new(bl_ctx *ctx, size_t record, int64_t budget, bl_record_cm
 void bl_sorter_free(bl_sorter *s); /* NULL allowed */
 bl_status bl_sorter_add(bl_sorter *s, const void *record, bl_error *err) BL_CHECKED;
 int64_t bl_sorter_count(const bl_sorter *s);
+/* Room for n records is made at once, as far as the budget goes. */
+bl_status bl_sorter_reserve(bl_sorter *s, int64_t n, bl_error *err) BL_CHECKED;
 /* Ends adding (already sorted input is not sorted again); then next gives the records in order, stable. *record NULL at
  * the end; valid until the next call. rewind starts again. */
 bl_status bl_sorter_finish(bl_sorter *s, bl_error *err) BL_CHECKED;

@@ -113,13 +113,13 @@ static uint32_t ordinal_of_seq(const bl_range *r, int64_t seq) {
 
 /* Takes in DELETEs of `in` from event *at on, until they are `limit` bytes; *at moves behind the last event seen. */
 static bl_status want_removals(bl_spool *in, int64_t *at, int64_t limit, bl_removals *r, bl_error *err) {
-  bl_event events[128];
+  const void *events;
   size_t n;
   do {
-    BL_TRY(bl_spool_read(in, *at, events, BL_LEN(events), &n, err));
-    for (size_t i = 0; i < n; i++, ++*at) {
+    BL_TRY(bl_spool_view(in, *at, &events, &n, err));
+    for (const bl_event *e = events; e < (const bl_event *)events + n; e++, ++*at) {
       if (bl_removals_bytes(r) >= limit) return BL_OK;
-      if (events[i].type == BL_DELETE) BL_TRY(bl_removals_want(r, &events[i], err));
+      if (e->type == BL_DELETE) BL_TRY(bl_removals_want(r, e, err));
     }
   } while (n);
   return BL_OK;
@@ -149,16 +149,16 @@ static bl_status put_deleted(feeding *x, const bl_removals *r, const bl_event *e
 /* Events [at, end). r NULL: outside a common ancestry. */
 static bl_status put_attributed(feeding *x, bl_spool *in, int64_t at, int64_t end, const bl_removals *r,
                                 bl_error *err) {
-  bl_event events[128];
+  const void *events;
   size_t n;
   for (; at < end; at += (int64_t)n) {
-    size_t most = end - at < (int64_t)BL_LEN(events) ? (size_t)(end - at) : BL_LEN(events);
-    BL_TRY(bl_spool_read(in, at, events, most, &n, err));
+    BL_TRY(bl_spool_view(in, at, &events, &n, err));
+    if ((int64_t)n > end - at) n = (size_t)(end - at);
     for (size_t i = 0; i < n; i++) {
-      bl_event *e = &events[i];
-      bool deleted = e->type == BL_DELETE;
-      e->ordinal = !r || deleted ? 0 : ordinal_of_seq(&x->f->range, e->after_seq);
-      BL_TRY(r && deleted ? put_deleted(x, r, e, err) : put_one(x, e, err));
+      bl_event e = ((const bl_event *)events)[i];
+      bool deleted = e.type == BL_DELETE;
+      e.ordinal = !r || deleted ? 0 : ordinal_of_seq(&x->f->range, e.after_seq);
+      BL_TRY(r && deleted ? put_deleted(x, r, &e, err) : put_one(x, &e, err));
     }
   }
   return BL_OK;
@@ -224,15 +224,15 @@ static bl_status run_net(feeding *x, bl_error *err) {
 /* ---- keys and order ---- */
 
 static bl_status name_upserts(feeding *x, bl_spool *events, bl_error *err) {
-  bl_event e[128];
+  const void *some;
   size_t n;
   uint32_t last = UINT32_MAX;
   for (int64_t at = 0;; at += (int64_t)n) {
-    BL_TRY(bl_spool_read(events, at, e, BL_LEN(e), &n, err));
+    BL_TRY(bl_spool_view(events, at, &some, &n, err));
     if (n == 0) return BL_OK;
-    for (size_t i = 0; i < n; i++) {
-      if (e[i].basis != BL_BASIS_KEY || e[i].ordinal == last) continue;
-      last = e[i].ordinal;
+    for (const bl_event *e = some; e < (const bl_event *)some + n; e++) {
+      if (e->basis != BL_BASIS_KEY || e->ordinal == last) continue;
+      last = e->ordinal;
       BL_TRY(broken(x, bl_feed_commit(x->f, last), by_upsert, err));
     }
   }
@@ -319,21 +319,68 @@ static bl_status add_rows(bl_feed *f, const bl_event *run, bl_error *err) {
   return BL_OK;
 }
 
-static bl_status put_in_order(feeding *x, bl_spool *in, bl_error *err) {
-  bl_event events[128];
+static bl_status put_event(feeding *x, const bl_event *e, bl_error *err) {
+  x->f->rows += (int64_t)e->len * (e->type == BL_UPDATE ? 2 : 1);
+  return x->o->by_row ? add_rows(x->f, e, err) : bl_sorter_add(x->f->events, e, err);
+}
+
+static bl_status put_as_they_come(feeding *x, bl_spool *in, bl_error *err) {
+  const void *events;
   size_t n;
+  for (int64_t at = 0;; at += (int64_t)n) {
+    BL_TRY(bl_spool_view(in, at, &events, &n, err));
+    if (n == 0) return BL_OK;
+    for (size_t i = 0; i < n; i++) BL_TRY(put_event(x, (const bl_event *)events + i, err));
+  }
+}
+
+/* Where the events of each ordinal begin, of those that are put one ordinal after the other. */
+static bl_status count_ordinals(const bl_feed *f, bl_spool *in, size_t *begins, bl_error *err) {
+  const void *events;
+  size_t n, steps = f->range.n_steps;
+  for (int64_t at = 0;; at += (int64_t)n) {
+    BL_TRY(bl_spool_view(in, at, &events, &n, err));
+    if (n == 0) break;
+    for (const bl_event *e = events; e < (const bl_event *)events + n; e++)
+      begins[(e->ordinal < steps ? e->ordinal : steps) + 1]++;
+  }
+  for (size_t i = 0; i <= steps; i++) begins[i + 1] += begins[i];
+  return BL_OK;
+}
+
+/* The events of a net come by id: put one ordinal after the other they need no sorting. */
+static bl_status put_by_ordinal(feeding *x, bl_spool *in, bl_error *err) {
   bl_feed *f = x->f;
+  size_t steps = f->range.n_steps;
+  int64_t count = bl_spool_count(in);
+  const void *event;
+  size_t some;
+  size_t *begins = bl_calloc(f->ctx, steps + 2, sizeof *begins);
+  uint32_t *order = bl_alloc(f->ctx, (size_t)count + 1, sizeof *order);
+  bl_status st = begins && order ? count_ordinals(f, in, begins, err) : bl_nomem(err);
+  for (int64_t i = 0; st == BL_OK && i < count; i++) {
+    st = bl_spool_view(in, i, &event, &some, err);
+    if (st != BL_OK) break;
+    uint32_t ordinal = ((const bl_event *)event)->ordinal;
+    order[begins[ordinal < steps ? ordinal : steps]++] = (uint32_t)i;
+  }
+  for (int64_t i = 0; st == BL_OK && i < count; i++) {
+    st = bl_spool_view(in, order[i], &event, &some, err);
+    if (st == BL_OK) st = put_event(x, event, err);
+  }
+  bl_free(f->ctx, begins);
+  bl_free(f->ctx, order);
+  return st;
+}
+
+static bl_status put_in_order(feeding *x, bl_spool *in, bl_error *err) {
+  bl_feed *f = x->f;
+  bool by_ordinal = f->net && !x->o->by_row && bl_spool_in_memory(in) && bl_spool_count(in) <= UINT32_MAX;
   BL_TRY(bl_files_rank(&f->files, 0, err));
   BL_TRY(bl_sorter_new(f->ctx, sizeof(bl_event), f->ctx->o.memory_budget / 6,
                        x->o->by_row ? history_order : output_order, f->files.rank, &f->events, err));
-  for (int64_t at = 0;; at += (int64_t)n) {
-    BL_TRY(bl_spool_read(in, at, events, BL_LEN(events), &n, err));
-    if (n == 0) break;
-    for (size_t i = 0; i < n; i++) {
-      f->rows += (int64_t)events[i].len * (events[i].type == BL_UPDATE ? 2 : 1);
-      BL_TRY(x->o->by_row ? add_rows(f, &events[i], err) : bl_sorter_add(f->events, &events[i], err));
-    }
-  }
+  BL_TRY(bl_sorter_reserve(f->events, bl_spool_count(in), err));
+  BL_TRY(by_ordinal ? put_by_ordinal(x, in, err) : put_as_they_come(x, in, err));
   return bl_sorter_finish(f->events, err);
 }
 

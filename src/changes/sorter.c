@@ -187,9 +187,9 @@ static bl_status write_chunk(bl_sorter *s, bl_error *err) {
 }
 
 /* Never beyond max: the budget is kept. */
-static bl_status grow_chunk(bl_sorter *s, bl_error *err) {
-  size_t cap = s->cap < 16 ? 16 : s->cap + s->cap / 2;
+static bl_status make_room(bl_sorter *s, size_t cap, bl_error *err) {
   if (cap > s->max) cap = s->max;
+  if (cap <= s->cap) return BL_OK;
   uint8_t *p = bl_resize(s->ctx, s->chunk, cap, s->record);
   if (!p) return bl_nomem(err);
   s->chunk = p;
@@ -197,9 +197,13 @@ static bl_status grow_chunk(bl_sorter *s, bl_error *err) {
   return BL_OK;
 }
 
+bl_status bl_sorter_reserve(bl_sorter *s, int64_t n, bl_error *err) {
+  return make_room(s, n > (int64_t)s->max ? s->max : (size_t)n, err);
+}
+
 bl_status bl_sorter_add(bl_sorter *s, const void *record, bl_error *err) {
   if (s->n == s->max) BL_TRY(write_chunk(s, err));
-  if (s->n == s->cap) BL_TRY(grow_chunk(s, err));
+  if (s->n == s->cap) BL_TRY(make_room(s, s->cap < 16 ? 16 : s->cap + s->cap / 2, err));
   memcpy(rec(s, s->chunk, s->n), record, s->record);
   if (s->ascending && s->n > 0 && s->cmp(rec(s, s->chunk, s->n - 1), record, s->user) > 0) s->ascending = false;
   s->n++;

@@ -155,6 +155,31 @@ static void test_sorter__keeps_to_its_budget(void **state) {
   test_ctx_free(ctx);
 }
 
+static void test_sorter__makes_room_at_once_but_no_more_than_its_budget(void **state) {
+  (void)state;
+  test_heap h = {0};
+  bl_ctx *ctx = test_ctx_on(&h, NULL);
+  bl_error err = BL_ERROR_INIT;
+  bl_sorter *s;
+  test_ok(bl_sorter_new(ctx, sizeof(record), 64 * 1024, by_key, &magic, &s, &err), &err);
+  int64_t before = h.bytes;
+  test_ok(bl_sorter_reserve(s, 1000, &err), &err);
+  int64_t reserved = h.bytes;
+  assert_true(reserved - before >= 1000 * (int64_t)sizeof(record));
+  test_ok(bl_sorter_reserve(s, 10, &err), &err);
+  for (int i = 0; i < 1000; i++) {
+    record x = {i, 0};
+    test_ok(bl_sorter_add(s, &x, &err), &err);
+  }
+  assert_int_equal(h.bytes, reserved);
+  test_ok(bl_sorter_reserve(s, INT64_MAX, &err), &err);
+  assert_true(h.bytes - before <= 64 * 1024 + 4096);
+  test_ok(bl_sorter_finish(s, &err), &err);
+  assert_int_equal(bl_sorter_count(s), 1000);
+  bl_sorter_free(s);
+  test_ctx_free(ctx);
+}
+
 static void test_sorter__names_a_temporary_folder_that_is_not_there(void **state) {
   (void)state;
   test_heap h = {0};
@@ -218,6 +243,7 @@ int main(void) {
       cmocka_unit_test(test_sorter__many_records_are_sorted_by_several_threads_and_equal_ones_stay_in_order),
       cmocka_unit_test(test_sorter__takes_sorted_and_reversed_input),
       cmocka_unit_test(test_sorter__keeps_to_its_budget),
+      cmocka_unit_test(test_sorter__makes_room_at_once_but_no_more_than_its_budget),
       cmocka_unit_test(test_sorter__names_a_temporary_folder_that_is_not_there),
       cmocka_unit_test(test_sorter__may_be_freed_at_any_time),
       cmocka_unit_test(test_sorter__says_when_memory_runs_out),

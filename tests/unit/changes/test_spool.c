@@ -73,6 +73,55 @@ static void test_spool__gives_back_what_was_added_from_a_file(void **state) {
   for (int64_t budget = 0; budget < 4000; budget += 777) keeps_records(budget, 3000);
 }
 
+static void views_records(int64_t budget, int64_t count) {
+  bl_ctx *ctx = test_ctx();
+  bl_error err = BL_ERROR_INIT;
+  bl_spool *s;
+  const void *some;
+  size_t n = 1;
+  test_ok(bl_spool_new(ctx, sizeof(record), budget, &s, &err), &err);
+  test_ok(fill(s, 0, count, &err), &err);
+  assert_int_equal(bl_spool_in_memory(s), count * (int64_t)sizeof(record) <= budget);
+  for (int64_t from = 0; from < 3; from++) {
+    int64_t at = from * count / 3;
+    for (; n > 0; at += (int64_t)n) {
+      test_ok(bl_spool_view(s, at, &some, &n, &err), &err);
+      for (size_t i = 0; i < n; i++) assert_int_equal(((const record *)some)[i].n, at + (int64_t)i);
+    }
+    assert_int_equal(at, count);
+    n = 1;
+  }
+  bl_spool_free(s);
+  test_ctx_free(ctx);
+}
+
+static void test_spool__shows_records_where_they_are(void **state) {
+  (void)state;
+  views_records(8 << 20, 100000); /* some blocks of memory */
+  views_records(100000, 4000);
+  views_records(100000, 40000);
+  views_records(0, 1000);
+}
+
+static void test_spool__keeps_records_where_they_are_as_more_come(void **state) {
+  (void)state;
+  enum { A_BLOCK = 1 << 14 };
+  bl_ctx *ctx = test_ctx();
+  bl_error err = BL_ERROR_INIT;
+  bl_spool *s;
+  const void *before, *after;
+  size_t n;
+  test_ok(bl_spool_new(ctx, sizeof(record), 8 << 20, &s, &err), &err);
+  test_ok(fill(s, 0, A_BLOCK, &err), &err);
+  test_ok(bl_spool_view(s, 0, &before, &n, &err), &err);
+  assert_int_equal(n, A_BLOCK);
+  test_ok(fill(s, A_BLOCK, 10 * A_BLOCK, &err), &err);
+  test_ok(bl_spool_view(s, 0, &after, &n, &err), &err);
+  assert_ptr_equal(before, after);
+  bl_spool_free(s);
+  test_ctx_free(ctx);
+}
+
 static void test_spool__is_empty_at_first(void **state) {
   (void)state;
   bl_ctx *ctx = test_ctx();
@@ -158,6 +207,8 @@ static bl_status fill_and_read(bl_ctx *ctx, void *user, bl_error *err) {
   BL_TRY(bl_spool_new(ctx, sizeof(record), 0, &s, err));
   bl_status st = fill(s, 0, 60, err);
   for (int64_t at = 0; st == BL_OK && n > 0; at += (int64_t)n) st = bl_spool_read(s, at, out, 7, &n, err);
+  const void *some;
+  if (st == BL_OK) st = bl_spool_view(s, 0, &some, &n, err);
   bl_spool_free(s);
   return st;
 }
@@ -171,6 +222,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_spool__gives_back_what_was_added_from_memory),
       cmocka_unit_test(test_spool__gives_back_what_was_added_from_a_file),
+      cmocka_unit_test(test_spool__shows_records_where_they_are),
+      cmocka_unit_test(test_spool__keeps_records_where_they_are_as_more_come),
       cmocka_unit_test(test_spool__is_empty_at_first),
       cmocka_unit_test(test_spool__keeps_to_its_budget),
       cmocka_unit_test(test_spool__leaves_no_file_behind),
