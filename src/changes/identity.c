@@ -377,6 +377,30 @@ static bl_status do_stretches(touched_work *w, side *s, bool whole, bl_error *er
   return BL_OK;
 }
 
+/* Rows of a file that stores no lineage, by their positions: those of `of` that are not in `but`. */
+static bl_status add_positions(const touched_work *w, const side *s, const bl_posset *of, const bl_posset *but,
+                               bl_error *err) {
+  int64_t at[512], begin = 0, end = 0;
+  size_t n;
+  for (int64_t from = 0; (n = bl_posset_next(of, from, at, BL_LEN(at))) > 0; from = at[n - 1] + 1)
+    for (size_t i = 0; i < n && at[i] < w->open->meta->rows; i++) {
+      if (but && bl_posset_has(but, at[i])) continue;
+      if (at[i] != end) {
+        BL_TRY(add_only(w->c, s->b, s->entry, s->file, begin, end, err));
+        begin = at[i];
+      }
+      end = at[i] + 1;
+    }
+  return add_only(w->c, s->b, s->entry, s->file, begin, end, err);
+}
+
+/* A kept file of which positions alone tell what went and what came back. */
+static bl_status do_positions(const touched_work *w, bl_error *err) {
+  const bl_posset *was = w->deleted[0], *is = w->deleted[1];
+  if (is && wants(w, BL_REMOVED_SIDE)) BL_TRY(add_positions(w, &w->removed, is, was, err));
+  return was && wants(w, BL_ADDED_SIDE) ? add_positions(w, &w->added, was, is, err) : BL_OK;
+}
+
 static bl_status do_touched(touched_work *w, bl_error *err) {
   const bl_touched *t = w->t;
   bool taken = false;
@@ -397,6 +421,7 @@ static bl_status do_touched(touched_work *w, bl_error *err) {
   if (w->part->k == 0 && w->open->meta->rows != s->entry->file.record_count) warn_of_rows(w, s->entry);
   if (whole && !s->lineage)
     return w->part->k == 0 ? add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err) : BL_OK;
+  if (kept && !has_equality(t) && s->open->no_lineage_columns) return do_positions(w, err);
   keeps = keeps && w->c->x->keep && s == &w->added;
   if (keeps) s->recorder = &w->recorder;
   BL_TRY(do_stretches(w, s, whole, err));
