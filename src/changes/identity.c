@@ -377,14 +377,12 @@ static bl_status do_stretches(touched_work *w, side *s, bool whole, bl_error *er
   return BL_OK;
 }
 
-/* Rows of a file that stores no lineage, by their positions: those of `of` that are not in `but`. */
-static bl_status add_positions(const touched_work *w, const side *s, const bl_posset *of, const bl_posset *but,
-                               bl_error *err) {
+/* Rows of a file that stores no lineage, by their positions. */
+static bl_status add_positions(const touched_work *w, const side *s, const bl_posset *which, bl_error *err) {
   int64_t at[512], begin = 0, end = 0;
   size_t n;
-  for (int64_t from = 0; (n = bl_posset_next(of, from, at, BL_LEN(at))) > 0; from = at[n - 1] + 1)
+  for (int64_t from = 0; (n = bl_posset_next(which, from, at, BL_LEN(at))) > 0; from = at[n - 1] + 1)
     for (size_t i = 0; i < n && at[i] < w->open->meta->rows; i++) {
-      if (but && bl_posset_has(but, at[i])) continue;
       if (at[i] != end) {
         BL_TRY(add_only(w->c, s->b, s->entry, s->file, begin, end, err));
         begin = at[i];
@@ -394,11 +392,24 @@ static bl_status add_positions(const touched_work *w, const side *s, const bl_po
   return add_only(w->c, s->b, s->entry, s->file, begin, end, err);
 }
 
+/* Those of `of` that are not in `but`; both may be NULL. */
+static bl_status add_difference(const touched_work *w, const side *s, const bl_posset *of, const bl_posset *but,
+                                bl_error *err) {
+  bl_posset *rest = NULL;
+  if (!of) return BL_OK;
+  if (!but) return add_positions(w, s, of, err);
+  bl_status st = bl_posset_copy(w->c->ctx, of, &rest, err);
+  if (st == BL_OK) st = bl_posset_andnot(rest, but, err);
+  if (st == BL_OK) st = add_positions(w, s, rest, err);
+  bl_posset_free(rest);
+  return st;
+}
+
 /* A kept file of which positions alone tell what went and what came back. */
 static bl_status do_positions(const touched_work *w, bl_error *err) {
   const bl_posset *was = w->deleted[0], *is = w->deleted[1];
-  if (is && wants(w, BL_REMOVED_SIDE)) BL_TRY(add_positions(w, &w->removed, is, was, err));
-  return was && wants(w, BL_ADDED_SIDE) ? add_positions(w, &w->added, was, is, err) : BL_OK;
+  if (wants(w, BL_REMOVED_SIDE)) BL_TRY(add_difference(w, &w->removed, is, was, err));
+  return wants(w, BL_ADDED_SIDE) ? add_difference(w, &w->added, was, is, err) : BL_OK;
 }
 
 static bl_status do_touched(touched_work *w, bl_error *err) {
