@@ -35,7 +35,7 @@ typedef struct bl_changes_options {
   bool skip_unchanged; /* drop updates in which no column differs */
   bool check_replace;  /* compare every `replace` snapshot; bl_changes_found tells whether one changed rows */
   bl_on_broken_identity on_broken_identity;
-  bool unordered; /* rows as found, pairs adjacent */
+  bool unordered; /* rows by file and position, as they are read; pairs adjacent */
 } bl_changes_options;
 
 /* Columns: table columns (or those asked for), then _row_id, _last_updated_sequence_number, _change_type ("INSERT",

@@ -111,6 +111,7 @@ bl_status bl_job_stream(bl_job *j, struct ArrowArrayStream *out, bl_error *err) 
 static bl_status prepare_changes(bl_job *j, bl_table *t, const bl_changes_options *o, bl_error *err) {
   bl_feed_options fo = {.range = {.from = o->from, .to = o->to, .ref = o->ref, .net = o->net},
                         .check_replace = o->check_replace,
+                        .by_place = o->unordered,
                         .fail_on_broken = o->on_broken_identity == BL_BROKEN_FAIL};
   const bl_schema *schema; /* the feed resolves the range once more */
   BL_TRY(bl_range_schema(t, &fo.range, j->arena, &schema, err));

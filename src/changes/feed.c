@@ -305,6 +305,15 @@ static int history_order(const void *a, const void *b, void *user) {
   return c ? c : output_order(a, b, user);
 }
 
+static int place_order(const void *a, const void *b, void *user) {
+  const bl_event *x = a, *y = b;
+  const uint32_t *rank = user;
+  uint32_t f = rank[file_of(x)], g = rank[file_of(y)];
+  if (f != g) return f < g ? -1 : 1;
+  if (pos_of(x) != pos_of(y)) return pos_of(x) < pos_of(y) ? -1 : 1;
+  return output_order(a, b, user);
+}
+
 /* A run as single rows: the versions of one row must come together. */
 static bl_status add_rows(bl_feed *f, const bl_event *run, bl_error *err) {
   for (uint32_t i = 0; i < run->len; i++) {
@@ -375,10 +384,14 @@ static bl_status put_by_ordinal(feeding *x, bl_spool *in, bl_error *err) {
 
 static bl_status put_in_order(feeding *x, bl_spool *in, bl_error *err) {
   bl_feed *f = x->f;
-  bool by_ordinal = f->net && !x->o->by_row && bl_spool_in_memory(in) && bl_spool_count(in) <= UINT32_MAX;
+  bool in_order = !x->o->by_row && !x->o->by_place;
+  bool by_ordinal = f->net && in_order && bl_spool_in_memory(in) && bl_spool_count(in) <= UINT32_MAX;
   BL_TRY(bl_files_rank(&f->files, 0, err));
   BL_TRY(bl_sorter_new(f->ctx, sizeof(bl_event), f->ctx->o.memory_budget / 6,
-                       x->o->by_row ? history_order : output_order, f->files.rank, &f->events, err));
+                       in_order       ? output_order
+                       : x->o->by_row ? history_order
+                                      : place_order,
+                       f->files.rank, &f->events, err));
   BL_TRY(bl_sorter_reserve(f->events, bl_spool_count(in), err));
   BL_TRY(by_ordinal ? put_by_ordinal(x, in, err) : put_as_they_come(x, in, err));
   return bl_sorter_finish(f->events, err);

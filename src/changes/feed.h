@@ -15,6 +15,7 @@ typedef struct bl_feed_options {
   const bl_idset *only; /* history: rows with these ids */
   bool nulls;           /* with `only`: rows without id too */
   bool by_row;          /* history: events by id (rows without one by place), then ordinal */
+  bool by_place;        /* unordered: events by file and position, as their rows are read */
   bool quiet;           /* no warnings: another feed of the same range gave them */
   /* 0: BL_PROBE_ROWS, BL_FULL_ROWS, BL_PART_ROWS; the events are the same whatever they are. */
   int64_t probe_rows, full_rows, part_rows;
@@ -35,7 +36,8 @@ typedef struct bl_feed {
   bl_differ *differ;
   bl_range range;
   bool net;
-  bl_sorter *events; /* finished: bl_event by (ordinal, id of the event's row with nulls last, path, position) */
+  bl_sorter *events; /* finished: bl_event by (ordinal, id of the event's row with nulls last, path, position), or as
+                        the options say */
   int64_t rows;      /* images in all */
   bl_said *said;
   size_t n_said, cap_said;

@@ -27,7 +27,7 @@ static const cli_option options[] = {
     {"--check-replace", 0, CLI_FLAG, NULL, "compare every replace snapshot; exit 1 if one changed rows",
      AT(check_replace)},
     {"--on-broken-identity", 0, CLI_VALUE, "warn|fail", "fail: exit 1 where identity was broken", AT(on_broken)},
-    {"--unordered", 0, CLI_FLAG, NULL, "events as they are found", AT(unordered)},
+    {"--unordered", 0, CLI_FLAG, NULL, "events by file and position, as they are read", AT(unordered)},
     {"--plan", 0, CLI_PERHAPS, "footers", "print what would be read, as JSON; =footers: with row groups", AT(plan)},
 };
 

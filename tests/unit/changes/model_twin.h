@@ -27,7 +27,7 @@ typedef struct twin_moves {
 
 typedef struct twin_options {
   int from, to; /* indexes of snapshots; from -1: the beginning */
-  bool net, key, skip_unchanged, after_images;
+  bool net, key, skip_unchanged, after_images, unordered;
 } twin_options;
 
 /* ---- rows ---- */

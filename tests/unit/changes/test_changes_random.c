@@ -21,7 +21,8 @@ static test_rows changes_of(bl_ctx *ctx, bl_table *t, const model *x, const twin
                           .n_columns = BL_LEN(columns),
                           .key = key,
                           .n_key = o->key,
-                          .skip_unchanged = o->skip_unchanged};
+                          .skip_unchanged = o->skip_unchanged,
+                          .unordered = o->unordered};
   snprintf(to, sizeof to, "id:%lld", (long long)x->snapshots[o->to].id);
   if (o->from >= 0) snprintf(from, sizeof from, "id:%lld", (long long)x->snapshots[o->from].id), c.from = from;
   test_ok(bl_changes(t, &c, &s, &err), &err);
@@ -191,6 +192,47 @@ static void test_feed__is_the_same_with_every_short_cut(void **state) {
   }
 }
 
+/* A pair is of one row in one commit. */
+static void assert_pairs_are_adjacent(const test_rows *r, const char *what) {
+  for (size_t i = 0; i < r->n; i++) {
+    const char *after = strstr(r->lines[i], "UPDATE_AFTER");
+    if (strstr(r->lines[i], "UPDATE_BEFORE")) {
+      if (i + 1 == r->n || !strstr(r->lines[i + 1], "UPDATE_AFTER")) fail_msg("%s: row %zu lacks its image", what, i);
+      assert_int_equal(test_rows_int(r, i, "_change_ordinal"), test_rows_int(r, i + 1, "_change_ordinal"));
+    } else if (after && (i == 0 || !strstr(r->lines[i - 1], "UPDATE_BEFORE")))
+      fail_msg("%s: row %zu stands alone", what, i);
+  }
+}
+
+static void test_changes__unordered_are_the_same_with_pairs_together(void **state) {
+  (void)state;
+  for (uint64_t seed = 5001; seed <= 5000 + seeds(); seed++) {
+    model *x = calloc(1, sizeof *x);
+    setting small;
+    assert_non_null(x);
+    model_make(x, seed, (model_faults)(seed % 3));
+    open_setting(&small, x, 1, 1);
+    for (int net = 0; net < 2; net++)
+      for (int key = 0; key < 2; key++) {
+        twin_options o = {.from = -1, .to = x->n_snapshots - 1, .net = net, .key = key};
+        test_rows want = changes_of(x->ctx, x->t, x, &o);
+        o.unordered = true;
+        test_rows got = changes_of(x->ctx, x->t, x, &o), little = changes_of(small.ctx, small.t, x, &o);
+        char what[200];
+        describe(what, sizeof what, seed, x, &o);
+        test_rows_same(&want, &got, what);
+        assert_pairs_are_adjacent(&got, what);
+        test_rows_same_order(&got, &little, what);
+        test_rows_free(&want);
+        test_rows_free(&got);
+        test_rows_free(&little);
+      }
+    close_setting(&small);
+    model_free(x);
+    free(x);
+  }
+}
+
 /* C12: threads and budgets leave no trace. */
 static void test_changes__are_the_same_with_any_budget_and_number_of_threads(void **state) {
   (void)state;
@@ -223,6 +265,7 @@ int main(void) {
       cmocka_unit_test(test_changes__are_those_of_the_live_rows_where_rows_lost_their_ids),
       cmocka_unit_test(test_changes__are_those_of_the_live_rows_where_ids_are_there_twice),
       cmocka_unit_test(test_feed__is_the_same_with_every_short_cut),
+      cmocka_unit_test(test_changes__unordered_are_the_same_with_pairs_together),
       cmocka_unit_test(test_changes__are_the_same_with_any_budget_and_number_of_threads),
   };
   return cmocka_run_group_tests_name("changes_random", tests, NULL, NULL);
