@@ -35,15 +35,15 @@ static bl_status put_back(bl_ctx *ctx, bl_backlog *back, const bl_event *e, bl_e
 }
 
 static bl_status next_event(bl_feed *f, bl_backlog *back, bl_event *e, bool *any, bl_error *err) {
-  const void *next;
+  const bl_event *next;
   *any = true;
   if (back->n > 0) {
     *e = back->items[--back->n];
     return BL_OK;
   }
-  BL_TRY(bl_sorter_next(f->events, &next, err));
+  BL_TRY(bl_event_order_next(f->events, &next, err));
   *any = next != NULL;
-  if (next) memcpy(e, next, sizeof *e);
+  if (next) *e = *next;
   return BL_OK;
 }
 
@@ -98,9 +98,9 @@ typedef struct chunk_fetch {
   bl_ctx *ctx;
   bl_chunk *chunk;
   const bl_files *files;
-  request *requests, *scratch; /* by place of the file, then position */
-  size_t *place_begin;         /* n_places + 1 */
-  size_t *distinct_begin;      /* the same of distinct positions */
+  request *requests;      /* by place of the file, then position */
+  size_t *place_begin;    /* n_places + 1 */
+  size_t *distinct_begin; /* the same of distinct positions */
   bl_place *places;
 } chunk_fetch;
 
@@ -119,29 +119,33 @@ static void merge_ascents(const request *from, request *to, size_t a, size_t mid
   if (j < end) memcpy(&to[k], &from[j], (end - j) * sizeof *to);
 }
 
-/* n requests at r, with room for as many at scratch. */
-static void sort_ascents(request *r, request *scratch, size_t n) {
-  request *p = r, *q = scratch;
-  while (n > 0 && end_of_ascent(p, 0, n) < n) {
-    for (size_t a = 0, end; a < n; a = end) {
-      size_t mid = end_of_ascent(p, a, n);
-      end = mid < n ? end_of_ascent(p, mid, n) : mid;
-      merge_ascents(p, q, a, mid, end);
+/* n requests at r, with room for as many at scratch; where they end. */
+static request *sort_ascents(request *r, request *scratch, size_t n) {
+  for (size_t merged = 0; merged < n;) { /* until one merge gave everything */
+    for (size_t a = 0, end; a < n; merged = end - a, a = end) {
+      size_t mid = end_of_ascent(r, a, n);
+      end = mid < n ? end_of_ascent(r, mid, n) : mid;
+      merge_ascents(r, scratch, a, mid, end);
     }
-    request *t = p;
-    p = q;
-    q = t;
+    request *t = r;
+    r = scratch;
+    scratch = t;
   }
-  if (p != r) memcpy(r, p, n * sizeof *r);
+  return r;
 }
 
 static bl_status sort_place(void *user, size_t place, bl_error *err) {
   chunk_fetch *f = user;
-  size_t begin = f->place_begin[place], end = f->place_begin[place + 1], n = 0;
-  (void)err;
-  sort_ascents(f->requests + begin, f->scratch + begin, end - begin);
-  for (size_t i = begin; i < end; i++) n += i == begin || f->requests[i].pos != f->requests[i - 1].pos;
-  f->distinct_begin[place + 1] = n;
+  size_t begin = f->place_begin[place], n = f->place_begin[place + 1] - begin;
+  request *r = f->requests + begin;
+  if (n > 0 && end_of_ascent(r, 0, n) < n) {
+    request *scratch = bl_alloc(f->ctx, n, sizeof *scratch);
+    if (!scratch) return bl_nomem(err);
+    request *sorted = sort_ascents(r, scratch, n);
+    if (sorted != r) memcpy(r, sorted, n * sizeof *r);
+    bl_free(f->ctx, scratch);
+  }
+  for (size_t i = 0; i < n; i++) f->distinct_begin[place + 1] += i == 0 || r[i].pos != r[i - 1].pos;
   return BL_OK;
 }
 
@@ -159,38 +163,43 @@ static bl_status number_place(void *user, size_t place, bl_error *err) {
   return BL_OK;
 }
 
-/* Call put for each image in output order; pos -1: it needs no values. */
-static void each_image(const bl_chunk *c, void (*put)(void *user, uint32_t file, int64_t pos, int64_t image),
-                       void *user) {
-  int64_t image = 0;
-  for (size_t i = 0; i < c->n_events; i++) {
-    const bl_event *e = &c->events[i];
-    bool before = e->before_file != BL_NO_FILE && !(c->skip_before && e->type == BL_UPDATE);
-    bool blank = c->skip_deleted && e->type == BL_DELETE;
-    for (uint32_t k = 0; k < e->len; k++) {
-      if (before) put(user, e->before_file, blank ? -1 : e->before_pos + k, image++);
-      if (e->after_file != BL_NO_FILE) put(user, e->after_file, e->after_pos + k, image++);
-    }
-  }
-}
+/* Images of an event that need values: `len` places of a file, of every step-th image. */
+typedef struct image_run {
+  uint32_t file, len;
+  int64_t pos, image, step;
+} image_run;
 
-static void count_file(void *user, uint32_t file, int64_t pos, int64_t image) {
-  chunk_fetch *f = user;
-  (void)image;
-  if (pos >= 0) f->place_begin[f->files->items[file].place + 1]++;
-}
-
-static void place_request(void *user, uint32_t file, int64_t pos, int64_t image) {
-  chunk_fetch *f = user;
-  if (pos >= 0) f->requests[f->place_begin[f->files->items[file].place]++] = (request){pos, image};
+/* The runs of event e, whose first image is *image; that of the next event then. How many: at most 2. */
+static int runs_of(const bl_chunk *c, const bl_event *e, int64_t *image, image_run *out) {
+  bool before = e->before_file != BL_NO_FILE && !(c->skip_before && e->type == BL_UPDATE);
+  bool after = e->after_file != BL_NO_FILE, blank = c->skip_deleted && e->type == BL_DELETE;
+  int64_t first = *image, step = before + after;
+  int n = 0;
+  *image += step * e->len;
+  if (before && !blank) out[n++] = (image_run){e->before_file, e->len, e->before_pos, first, step};
+  if (after) out[n++] = (image_run){e->after_file, e->len, e->after_pos, first + before, step};
+  return n;
 }
 
 /* Counting sort by place of the file. */
 static void place_requests(chunk_fetch *f) {
+  const bl_chunk *c = f->chunk;
+  const bl_version *files = f->files->items;
   size_t n = f->files->n_places;
-  each_image(f->chunk, count_file, f);
+  image_run runs[2];
+  int64_t image = 0;
+  for (size_t i = 0; i < c->n_events; i++)
+    for (int k = runs_of(c, &c->events[i], &image, runs); k-- > 0;)
+      f->place_begin[files[runs[k].file].place + 1] += runs[k].len;
   for (size_t i = 0; i < n; i++) f->place_begin[i + 1] += f->place_begin[i];
-  each_image(f->chunk, place_request, f);
+  image = 0;
+  for (size_t i = 0; i < c->n_events; i++)
+    for (int k = runs_of(c, &c->events[i], &image, runs); k-- > 0;) {
+      const image_run *r = &runs[k];
+      request *to = f->requests + f->place_begin[files[r->file].place];
+      for (uint32_t j = 0; j < r->len; j++) to[j] = (request){r->pos + j, r->image + r->step * j};
+      f->place_begin[files[r->file].place] += r->len;
+    }
   for (size_t i = n; i > 0; i--) f->place_begin[i] = f->place_begin[i - 1];
   f->place_begin[0] = 0;
 }
@@ -198,15 +207,12 @@ static void place_requests(chunk_fetch *f) {
 static bl_status sort_requests(chunk_fetch *f, bl_error *err) {
   size_t n = f->files->n_places, images = (size_t)f->chunk->images + 1;
   f->requests = bl_alloc(f->ctx, images, sizeof *f->requests);
-  f->scratch = bl_alloc(f->ctx, images, sizeof *f->scratch);
   f->place_begin = bl_calloc(f->ctx, n + 2, sizeof *f->place_begin);
   f->distinct_begin = bl_calloc(f->ctx, n + 2, sizeof *f->distinct_begin);
-  if (!f->requests || !f->scratch || !f->place_begin || !f->distinct_begin) return bl_nomem(err);
+  if (!f->requests || !f->place_begin || !f->distinct_begin) return bl_nomem(err);
   place_requests(f);
   BL_TRY(bl_parallel(f->ctx, n, sort_place, f, err));
   for (size_t i = 0; i < n; i++) f->distinct_begin[i + 1] += f->distinct_begin[i];
-  bl_free(f->ctx, f->scratch);
-  f->scratch = NULL;
   return BL_OK;
 }
 
@@ -214,8 +220,9 @@ static bl_status sort_requests(chunk_fetch *f, bl_error *err) {
 static bl_status number_places(chunk_fetch *f, bl_error *err) {
   size_t n = f->files->n_places;
   f->places = bl_alloc(f->ctx, f->distinct_begin[n] + 1, sizeof *f->places);
-  f->chunk->row =
-      bl_calloc(f->ctx, (size_t)f->chunk->images + 1, sizeof *f->chunk->row); /* 0 where no values are needed */
+  size_t images = (size_t)f->chunk->images + 1;
+  f->chunk->row = f->chunk->skip_deleted ? bl_calloc(f->ctx, images, sizeof *f->chunk->row) /* 0: needs no values */
+                                         : bl_alloc(f->ctx, images, sizeof *f->chunk->row);
   if (!f->places || !f->chunk->row) return bl_nomem(err);
   BL_TRY(bl_parallel(f->ctx, n, number_place, f, err));
   bl_free(f->ctx, f->requests);
@@ -246,7 +253,6 @@ bl_status bl_chunk_fetch(bl_feed *feed, bl_chunk *c, const bl_type *wanted, cons
           : add_blank_row(&c->values, wanted, err));
 done:
   bl_free(c->ctx, f.requests);
-  bl_free(c->ctx, f.scratch);
   bl_free(c->ctx, f.place_begin);
   bl_free(c->ctx, f.distinct_begin);
   bl_free(c->ctx, f.places);

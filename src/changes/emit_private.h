@@ -14,6 +14,12 @@ typedef struct bl_slice_start {
   int64_t image, n;
 } bl_slice_start;
 
+/* What the columns say of a snapshot; p NULL: null. */
+typedef struct bl_commit {
+  const bl_snapshot *snapshot;
+  bl_str operation, engine;
+} bl_commit;
+
 struct bl_emitter {
   bl_ctx *ctx;
   bl_arena *arena;
@@ -24,7 +30,7 @@ struct bl_emitter {
   bl_predicate *predicate;
   struct ArrowSchema fetch_schema, schema;
   struct ArrowSchema special_schema[BL_N_SPECIALS];
-  bl_str *engines; /* of the snapshots of the range, by ordinal, then of its end */
+  bl_commit *commits; /* the snapshots of the range, by ordinal, then its end */
   bl_chunk_wants wants;
   int64_t most_images; /* of a chunk, by what is known of its rows' width */
   int64_t slice_images;

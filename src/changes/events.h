@@ -37,6 +37,11 @@ typedef struct bl_event {
   uint8_t type, basis;
 } bl_event;
 
+/* Of the after image, else of the before image. */
+static inline int64_t bl_event_id(const bl_event *e) {
+  return e->after_file != BL_NO_FILE ? e->after_id : e->before_id;
+}
+
 /* An event over len rows, whose first rows are those of the runs: UPDATE of both, DELETE of before alone, INSERT of
  * after alone (NULL: no such image). Ordinal and basis are 0. */
 static inline bl_event bl_event_of(const bl_run *before, const bl_run *after, uint32_t len) {

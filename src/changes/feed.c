@@ -221,7 +221,7 @@ static bl_status run_net(feeding *x, bl_error *err) {
   return st;
 }
 
-/* ---- keys and order ---- */
+/* ---- keys, order ---- */
 
 static bl_status name_upserts(feeding *x, bl_spool *events, bl_error *err) {
   const void *some;
@@ -260,141 +260,20 @@ static bl_status pair_keys(feeding *x, bl_spool **events, bl_error *err) {
   return pairs && !x->f->net ? name_upserts(x, out, err) : BL_OK;
 }
 
-static uint32_t file_of(const bl_event *e) {
-  return e->after_file != BL_NO_FILE ? e->after_file : e->before_file;
-}
-static int64_t pos_of(const bl_event *e) {
-  return e->after_file != BL_NO_FILE ? e->after_pos : e->before_pos;
-}
-
-/* Rows without id: by place. */
-static int row_order(const bl_event *x, const bl_event *y, const uint32_t *rank) {
-  int64_t i = bl_event_id(x), j = bl_event_id(y);
-  if (i != j) {
-    if (i == BL_NONE || j == BL_NONE) return i == BL_NONE ? 1 : -1;
-    return i < j ? -1 : 1;
-  }
-  if (i != BL_NONE) return 0;
-  uint32_t f = rank[file_of(x)], g = rank[file_of(y)];
-  if (f != g) return f < g ? -1 : 1;
-  return (pos_of(x) > pos_of(y)) - (pos_of(x) < pos_of(y));
-}
-
-static int turn_of(const bl_event *e) {
-  return e->type == BL_DELETE ? 0 : e->type == BL_UPDATE ? 1 : 2;
-}
-
-static int output_order(const void *a, const void *b, void *user) {
-  const bl_event *x = a, *y = b;
-  const uint32_t *rank = user;
-  if (x->ordinal != y->ordinal) return x->ordinal < y->ordinal ? -1 : 1;
-  int64_t i = bl_event_id(x), j = bl_event_id(y);
-  if (i != j) {
-    if (i == BL_NONE || j == BL_NONE) return i == BL_NONE ? 1 : -1;
-    return i < j ? -1 : 1;
-  }
-  uint32_t f = rank[file_of(x)], g = rank[file_of(y)];
-  if (f != g) return f < g ? -1 : 1;
-  if (pos_of(x) != pos_of(y)) return pos_of(x) < pos_of(y) ? -1 : 1;
-  if (x->type != y->type) return turn_of(x) - turn_of(y); /* a path that was added again */
-  return (file_of(x) > file_of(y)) - (file_of(x) < file_of(y));
-}
-
-static int history_order(const void *a, const void *b, void *user) {
-  int c = row_order(a, b, user);
-  return c ? c : output_order(a, b, user);
-}
-
-static int place_order(const void *a, const void *b, void *user) {
-  const bl_event *x = a, *y = b;
-  const uint32_t *rank = user;
-  uint32_t f = rank[file_of(x)], g = rank[file_of(y)];
-  if (f != g) return f < g ? -1 : 1;
-  if (pos_of(x) != pos_of(y)) return pos_of(x) < pos_of(y) ? -1 : 1;
-  return output_order(a, b, user);
-}
-
-/* A run as single rows: the versions of one row must come together. */
-static bl_status add_rows(bl_feed *f, const bl_event *run, bl_error *err) {
-  for (uint32_t i = 0; i < run->len; i++) {
-    bl_event e = *run;
-    e.len = 1;
-    e.before_pos += i;
-    e.after_pos += i;
-    if (e.before_id != BL_NONE) e.before_id += i;
-    if (e.after_id != BL_NONE) e.after_id += i;
-    BL_TRY(bl_sorter_add(f->events, &e, err));
-  }
-  return BL_OK;
-}
-
-static bl_status put_event(feeding *x, const bl_event *e, bl_error *err) {
-  x->f->rows += (int64_t)e->len * (e->type == BL_UPDATE ? 2 : 1);
-  return x->o->by_row ? add_rows(x->f, e, err) : bl_sorter_add(x->f->events, e, err);
-}
-
-static bl_status put_as_they_come(feeding *x, bl_spool *in, bl_error *err) {
-  const void *events;
+static bl_status put_in_order(feeding *x, bl_spool **events, bl_error *err) {
+  const void *some;
   size_t n;
+  bl_feed *f = x->f;
   for (int64_t at = 0;; at += (int64_t)n) {
-    BL_TRY(bl_spool_view(in, at, &events, &n, err));
-    if (n == 0) return BL_OK;
-    for (size_t i = 0; i < n; i++) BL_TRY(put_event(x, (const bl_event *)events + i, err));
-  }
-}
-
-/* Where the events of each ordinal begin, of those that are put one ordinal after the other. */
-static bl_status count_ordinals(const bl_feed *f, bl_spool *in, size_t *begins, bl_error *err) {
-  const void *events;
-  size_t n, steps = f->range.n_steps;
-  for (int64_t at = 0;; at += (int64_t)n) {
-    BL_TRY(bl_spool_view(in, at, &events, &n, err));
+    BL_TRY(bl_spool_view(*events, at, &some, &n, err));
     if (n == 0) break;
-    for (const bl_event *e = events; e < (const bl_event *)events + n; e++)
-      begins[(e->ordinal < steps ? e->ordinal : steps) + 1]++;
+    for (const bl_event *e = some; e < (const bl_event *)some + n; e++)
+      f->rows += (int64_t)e->len * (e->type == BL_UPDATE ? 2 : 1);
   }
-  for (size_t i = 0; i <= steps; i++) begins[i + 1] += begins[i];
-  return BL_OK;
-}
-
-/* The events of a net come by id: put one ordinal after the other they need no sorting. */
-static bl_status put_by_ordinal(feeding *x, bl_spool *in, bl_error *err) {
-  bl_feed *f = x->f;
-  size_t steps = f->range.n_steps;
-  int64_t count = bl_spool_count(in);
-  const void *event;
-  size_t some;
-  size_t *begins = bl_calloc(f->ctx, steps + 2, sizeof *begins);
-  uint32_t *order = bl_alloc(f->ctx, (size_t)count + 1, sizeof *order);
-  bl_status st = begins && order ? count_ordinals(f, in, begins, err) : bl_nomem(err);
-  for (int64_t i = 0; st == BL_OK && i < count; i++) {
-    st = bl_spool_view(in, i, &event, &some, err);
-    if (st != BL_OK) break;
-    uint32_t ordinal = ((const bl_event *)event)->ordinal;
-    order[begins[ordinal < steps ? ordinal : steps]++] = (uint32_t)i;
-  }
-  for (int64_t i = 0; st == BL_OK && i < count; i++) {
-    st = bl_spool_view(in, order[i], &event, &some, err);
-    if (st == BL_OK) st = put_event(x, event, err);
-  }
-  bl_free(f->ctx, begins);
-  bl_free(f->ctx, order);
-  return st;
-}
-
-static bl_status put_in_order(feeding *x, bl_spool *in, bl_error *err) {
-  bl_feed *f = x->f;
-  bool in_order = !x->o->by_row && !x->o->by_place;
-  bool by_ordinal = f->net && in_order && bl_spool_in_memory(in) && bl_spool_count(in) <= UINT32_MAX;
   BL_TRY(bl_files_rank(&f->files, 0, err));
-  BL_TRY(bl_sorter_new(f->ctx, sizeof(bl_event), f->ctx->o.memory_budget / 6,
-                       in_order       ? output_order
-                       : x->o->by_row ? history_order
-                                      : place_order,
-                       f->files.rank, &f->events, err));
-  BL_TRY(bl_sorter_reserve(f->events, bl_spool_count(in), err));
-  BL_TRY(by_ordinal ? put_by_ordinal(x, in, err) : put_as_they_come(x, in, err));
-  return bl_sorter_finish(f->events, err);
+  bl_order_options o = {.rank = f->files.rank, .n_ordinals = f->range.n_steps};
+  o.kind = x->o->by_row ? BL_ORDER_BY_ROW : x->o->by_place ? BL_ORDER_BY_PLACE : BL_ORDER_OUTPUT;
+  return bl_event_order_new(f->ctx, events, &o, &f->events, err);
 }
 
 static bl_status run_stages(feeding *x, bl_error *err) {
@@ -403,7 +282,7 @@ static bl_status run_stages(feeding *x, bl_error *err) {
   x->out = events;
   bl_status st = x->f->net ? run_net(x, err) : run_log(x, err);
   if (st == BL_OK && x->o->n_key) st = pair_keys(x, &events, err);
-  if (st == BL_OK) st = put_in_order(x, events, err);
+  if (st == BL_OK) st = put_in_order(x, &events, err);
   bl_spool_free(events);
   return st;
 }
@@ -454,14 +333,14 @@ bl_status bl_feed_run_diff(bl_feed *f, bl_table *t, const bl_feed_options *o, co
   x.stepper.schema = schema;
   BL_TRY(bl_spool_new(f->ctx, sizeof(bl_event), f->ctx->o.memory_budget / 8, &x.out, err));
   bl_status st = bl_step_compare(&x.stepper, d, false, &sink, &skipped, err);
-  if (st == BL_OK) st = put_in_order(&x, x.out, err);
+  if (st == BL_OK) st = put_in_order(&x, &x.out, err);
   bl_spool_free(x.out);
   return st;
 }
 
 void bl_feed_dispose(bl_feed *f) {
   if (!f->ctx) return;
-  bl_sorter_free(f->events);
+  bl_event_order_free(f->events);
   bl_differ_free(f->differ);
   bl_files_dispose(&f->files);
   bl_reading_dispose(&f->reading);

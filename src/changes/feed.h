@@ -5,6 +5,7 @@
 #include "changes/diff.h"
 #include "changes/files.h"
 #include "changes/identity.h"
+#include "changes/order.h"
 #include "changes/range.h"
 
 typedef struct bl_feed_options {
@@ -36,9 +37,8 @@ typedef struct bl_feed {
   bl_differ *differ;
   bl_range range;
   bool net;
-  bl_sorter *events; /* finished: bl_event by (ordinal, id of the event's row with nulls last, path, position), or as
-                        the options say */
-  int64_t rows;      /* images in all */
+  bl_event_order *events;
+  int64_t rows; /* images in all */
   bl_said *said;
   size_t n_said, cap_said;
   bool found; /* C8 with check_replace, C15 with fail_on_broken */
@@ -56,9 +56,5 @@ void bl_feed_dispose(bl_feed *feed);
 
 /* The snapshot that an ordinal stands for. */
 const bl_snapshot *bl_feed_commit(const bl_feed *feed, uint32_t ordinal);
-/* Of the after image, else of the before image. */
-static inline int64_t bl_event_id(const bl_event *e) {
-  return e->after_file != BL_NO_FILE ? e->after_id : e->before_id;
-}
 
 #endif

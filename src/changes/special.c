@@ -89,19 +89,28 @@ static bl_str join_engine(bl_arena *a, const bl_snapshot *s) {
   return bl_arena_printf(a, "%.*s %.*s", BL_STR_ARG(name), BL_STR_ARG(version));
 }
 
+static bl_status read_commit(bl_emitter *e, const bl_snapshot *s, bl_commit *out, bl_error *err) {
+  if (!s) return BL_OK;
+  bl_str operation = bl_snapshot_operation(s);
+  *out = (bl_commit){.snapshot = s, .operation = operation.n ? operation : BL_STR_NONE};
+  if (!bl_pairs_get(&s->summary, "engine-name").p) return BL_OK;
+  out->engine = join_engine(e->arena, s);
+  return out->engine.p ? BL_OK : bl_nomem(err);
+}
+
 bl_status bl_special_prepare(bl_emitter *e, bl_error *err) {
   const struct ArrowSchema *schema;
   size_t n = e->feed->range.n_steps;
   for (size_t s = 0; s < BL_N_SPECIALS; s++) BL_TRY(bl_special_schema(e, (bl_special)s, &schema, err));
-  e->engines = bl_arena_calloc(e->arena, n + 1, sizeof *e->engines);
-  if (!e->engines) return bl_nomem(err);
-  for (size_t i = 0; i <= n; i++) {
-    const bl_snapshot *s = bl_feed_commit(e->feed, (uint32_t)i);
-    if (!s || !bl_pairs_get(&s->summary, "engine-name").p) continue;
-    e->engines[i] = join_engine(e->arena, s);
-    if (!e->engines[i].p) return bl_nomem(err);
-  }
+  e->commits = bl_arena_calloc(e->arena, n + 1, sizeof *e->commits);
+  if (!e->commits) return bl_nomem(err);
+  for (size_t i = 0; i <= n; i++) BL_TRY(read_commit(e, bl_feed_commit(e->feed, (uint32_t)i), &e->commits[i], err));
   return BL_OK;
+}
+
+static const bl_commit *commit_of(const bl_emitter *e, const bl_event *ev) {
+  size_t n = e->feed->range.n_steps;
+  return &e->commits[ev->ordinal < n ? ev->ordinal : n];
 }
 
 /* ---- values of one image ---- */
@@ -128,9 +137,9 @@ static int64_t number_of(const bl_emitter *e, const bl_image *im, bl_special wha
   }
   case BL_S_LAST_UPDATED: return im->after ? ev->after_seq : ev->before_seq;
   case BL_S_ORDINAL: return ev->ordinal;
-  case BL_S_COMMIT: return bl_feed_commit(e->feed, ev->ordinal)->id;
-  case BL_S_COMMIT_TIMESTAMP: return bl_feed_commit(e->feed, ev->ordinal)->timestamp_ms * 1000;
-  case BL_S_COMMIT_SEQUENCE: return bl_feed_commit(e->feed, ev->ordinal)->sequence_number;
+  case BL_S_COMMIT: return commit_of(e, ev)->snapshot->id;
+  case BL_S_COMMIT_TIMESTAMP: return commit_of(e, ev)->snapshot->timestamp_ms * 1000;
+  case BL_S_COMMIT_SEQUENCE: return commit_of(e, ev)->snapshot->sequence_number;
   default: return (im->after ? ev->after_pos : ev->before_pos) + im->step; /* BL_S_POS */
   }
 }
@@ -142,12 +151,8 @@ static bl_str text_of(const bl_emitter *e, const bl_image *im, bl_special what) 
   case BL_S_CHANGE_TYPE: return type_name(ev, im->after);
   case BL_S_BASIS: return basis_name(ev->basis);
   case BL_S_FILE: return e->feed->files.items[im->after ? ev->after_file : ev->before_file].entry->file.path;
-  case BL_S_OPERATION: {
-    bl_str op = bl_snapshot_operation(bl_feed_commit(e->feed, ev->ordinal));
-    return op.n ? op : BL_STR_NONE;
-  }
-  default: { /* BL_S_ENGINE */ size_t n = e->feed->range.n_steps; return e->engines[ev->ordinal < n ? ev->ordinal : n];
-  }
+  case BL_S_OPERATION: return commit_of(e, ev)->operation;
+  default: return commit_of(e, ev)->engine; /* BL_S_ENGINE */
   }
 }
 

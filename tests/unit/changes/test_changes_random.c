@@ -93,10 +93,9 @@ static char *feed_text(bl_table *t, const model *x, const twin_options *o, bool 
   bl_buf_init(&b, x->ctx, BL_BUF_MAX);
   test_ok(bl_feed_run(&feed, t, &f, &err), &err);
   for (;;) {
-    const void *next;
-    test_ok(bl_sorter_next(feed.events, &next, &err), &err);
-    if (!next) break;
-    const bl_event *e = next;
+    const bl_event *e;
+    test_ok(bl_event_order_next(feed.events, &e, &err), &err);
+    if (!e) break;
     for (uint32_t i = 0; i < e->len; i++) {
       bl_buf_printf(&b, "%d %u %d", e->type, e->ordinal, e->basis);
       if (e->before_file != BL_NO_FILE)
