@@ -1,6 +1,8 @@
 /* background.c: see background.h. All of a bl_background and the private members of its errands are under its lock. */
 #include "base/background.h"
 
+#include <unistd.h>
+
 #include "base/pool.h"
 
 struct bl_background {
@@ -12,6 +14,7 @@ struct bl_background {
   size_t queued, idle; /* errands in the queue; threads that wait for one */
   bool stop;
   size_t most, n;
+  pid_t process; /* whose threads they are: a fork leaves them behind */
   pthread_t threads[];
 };
 
@@ -19,15 +22,19 @@ bl_status bl_background_new(bl_ctx *ctx, size_t most, bl_background **out, bl_er
   if (ctx->o.threads < 2) most = 0;
   bl_background *b = *out = bl_calloc(ctx, 1, sizeof *b + most * sizeof *b->threads);
   if (!b) return bl_nomem(err);
-  b->ctx = ctx, b->most = most;
+  b->ctx = ctx, b->most = most, b->process = getpid();
   pthread_mutex_init(&b->lock, NULL);
   pthread_cond_init(&b->work, NULL);
   pthread_cond_init(&b->done, NULL);
   return BL_OK;
 }
 
-void bl_background_free(bl_background *b) {
-  if (!b) return;
+/* After a fork its threads are another's, as is who waits at its conditions. */
+static bool is_own(const bl_background *b) {
+  return b->process == getpid();
+}
+
+static void stop(bl_background *b) {
   pthread_mutex_lock(&b->lock);
   b->stop = true;
   pthread_cond_broadcast(&b->work);
@@ -36,6 +43,11 @@ void bl_background_free(bl_background *b) {
   pthread_cond_destroy(&b->done);
   pthread_cond_destroy(&b->work);
   pthread_mutex_destroy(&b->lock);
+}
+
+void bl_background_free(bl_background *b) {
+  if (!b) return;
+  if (is_own(b)) stop(b);
   bl_free(b->ctx, b);
 }
 
@@ -93,7 +105,7 @@ static void wait_for(bl_background *b, bl_errand *t) {
 /* ---- errands ---- */
 
 void bl_background_begin(bl_background *b, bl_errand *t) {
-  if (!b->most) return;
+  if (!b->most || !is_own(b)) return;
   pthread_mutex_lock(&b->lock);
   t->next = NULL;
   t->state = BL_ERRAND_QUEUED;

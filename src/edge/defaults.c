@@ -12,7 +12,6 @@ static const bl_catalog_driver *const catalogs[] = {&bl_catalog_driver_sqlite, &
 
 bl_status bl_drivers_default(bl_ctx *ctx, bl_drivers *out, bl_error *err) {
   *out = (bl_drivers){0};
-  BL_TRY(bl_arrow_init(err));
   *out = (bl_drivers){.version = BL_DRIVERS_VERSION,
                       .formats = formats,
                       .n_formats = BL_LEN(formats),

@@ -1,5 +1,7 @@
 /* Errands: whoever does them, each is done once, and what it says is kept. */
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/background.h"
 #include "support/support.h"
@@ -120,6 +122,27 @@ static void test_background__a_failure_stays(void **state) {
   }
 }
 
+static void test_background__a_fork_leaves_threads_behind_and_goes_on(void **state) {
+  (void)state;
+  fixture f;
+  int status;
+  setup(&f, 4, 3);
+  begin(&f, 3);
+  end_ok(&f, 3);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    for (int i = 3; i < 8; i++) bl_background_begin(f.b, &f.w[i].errand);
+    int done = 0;
+    for (int i = 3; i < 8; i++) done += bl_background_end(f.b, &f.w[i].errand) == BL_OK && f.w[i].done == 1;
+    bl_background_free(f.b);
+    _exit(done == 5 ? 0 : 1);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  teardown(&f);
+}
+
 static bl_status one_errand(bl_ctx *ctx, void *user, bl_error *err) {
   bl_background *b;
   work w = {.errand = {.run = do_it, .user = &w}};
@@ -143,6 +166,7 @@ int main(void) {
       cmocka_unit_test(test_background__without_threads_who_waits_does_it),
       cmocka_unit_test(test_background__what_was_not_begun_is_done_by_who_ends_it),
       cmocka_unit_test(test_background__a_failure_stays),
+      cmocka_unit_test(test_background__a_fork_leaves_threads_behind_and_goes_on),
       cmocka_unit_test(test_background__survives_each_failing_allocation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
