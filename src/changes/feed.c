@@ -3,6 +3,7 @@
 #include "changes/feed.h"
 
 #include "changes/attribution.h"
+#include "changes/hashed.h"
 #include "changes/keys.h"
 #include "changes/step.h"
 #include "scan/columns.h"
@@ -13,6 +14,7 @@ typedef struct feeding {
   bl_stepper stepper;
   bl_spool *out;
   const bl_step *step; /* at hand; NULL: the net comparison */
+  bl_twins *twins;     /* of the step */
   uint32_t ordinal;
   int64_t step_events;
   const bl_snapshot *equality_seen;
@@ -63,17 +65,44 @@ static bl_status take_event(void *user, const bl_event *e, bl_error *err) {
   return bl_spool_add(x->out, &out, err);
 }
 
+static bool is_replace(const bl_step *st) {
+  return !st->gap && st->from && bl_str_is(bl_snapshot_operation(st->to), "replace");
+}
+
+/* C8: rows changed in a replace, or the values of rows whose number says that none did. */
+static bl_status judge_replace(feeding *x, const bl_snapshot *s, const bl_twins *t, bl_error *err) {
+  if (x->step_events == 0 && t->different == 0) return BL_OK;
+  if (!x->o->quiet && x->step_events)
+    bl_warn(x->f->ctx, "changes: snapshot %lld calls itself a replace, but rows changed in it", (long long)s->id);
+  if (!x->o->quiet && t->different)
+    bl_warn(x->f->ctx,
+            "changes: snapshot %lld calls itself a replace, but rows have other values after it though their sequence "
+            "number is the same: %lld, one of them _row_id %lld",
+            (long long)s->id, (long long)t->different, (long long)t->first_id);
+  if (x->o->check_replace) x->f->found = true;
+  return broken(x, s, by_replace, err);
+}
+
+static bl_status take_moved(void *user, const bl_run *before, const bl_run *after, int64_t len, bl_error *err) {
+  feeding *x = user;
+  if (before->id == BL_NONE || after->id == BL_NONE) return BL_OK; /* matched by their values */
+  return bl_twins_add(x->twins, before, after, len, err);
+}
+
 static bl_status run_step(feeding *x, const bl_step *st, bl_error *err) {
   bl_step_sink sink = {take_event, NULL, x, false};
-  bool skipped, replace = !st->gap && st->from && bl_str_is(bl_snapshot_operation(st->to), "replace");
+  bl_twins twins = {.what = {&x->f->reading, &x->f->files, &x->f->range.schema->root, 0}};
+  bool skipped, replace = is_replace(st);
   x->step = st;
   x->step_events = 0;
-  BL_TRY(bl_step_run(&x->stepper, st->from, st->to, replace, &sink, &skipped, err));
-  if (!replace || x->step_events == 0) return BL_OK;
-  if (!x->o->quiet)
-    bl_warn(x->f->ctx, "changes: snapshot %lld calls itself a replace, but rows changed in it", (long long)st->to->id);
-  if (x->o->check_replace) x->f->found = true;
-  return broken(x, st->to, by_replace, err);
+  x->twins = &twins;
+  bl_random(x->f->ctx, &twins.what.seed, sizeof twins.what.seed);
+  if (replace && x->o->check_replace) sink.moved = take_moved;
+  bl_status status = bl_step_run(&x->stepper, st->from, st->to, replace, &sink, &skipped, err);
+  if (status == BL_OK) status = bl_twins_finish(&twins, err);
+  if (status == BL_OK && replace) status = judge_replace(x, st->to, &twins, err);
+  bl_twins_dispose(&twins);
+  return status;
 }
 
 static bl_status run_steps(feeding *x, bl_error *err) {
@@ -206,6 +235,22 @@ static bl_status take_net_event(void *user, const bl_event *e, bl_error *err) {
   return BL_OK;
 }
 
+/* C8: with --net too every replace of the range is compared, for what it promised alone. */
+static bl_status check_replaces(feeding *x, bl_error *err) {
+  bl_spool *out = x->out, *nothing;
+  size_t n_files = x->f->files.n;
+  bl_status st = bl_spool_new(x->f->ctx, sizeof(bl_event), x->f->ctx->o.memory_budget / 8, &nothing, err);
+  if (st != BL_OK) return st;
+  x->out = nothing;
+  for (size_t i = 0; st == BL_OK && i < x->f->range.n_steps; i++)
+    if (is_replace(&x->f->range.steps[i])) st = run_step(x, &x->f->range.steps[i], err);
+  x->step = NULL;
+  x->out = out;
+  bl_files_cut(&x->f->files, n_files);
+  bl_spool_free(nothing);
+  return st;
+}
+
 static bl_status run_net(feeding *x, bl_error *err) {
   bl_step_sink sink = {take_net_event, NULL, x, false};
   bl_spool *found = NULL, *out = x->out;
@@ -217,6 +262,7 @@ static bl_status run_net(feeding *x, bl_error *err) {
   bl_status st = bl_step_run(&x->stepper, r->from, r->to, false, &sink, &skipped, err);
   x->out = out;
   if (st == BL_OK) st = attribute(x, found, err);
+  if (st == BL_OK && x->o->check_replace) st = check_replaces(x, err);
   bl_spool_free(found);
   return st;
 }

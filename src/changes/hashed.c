@@ -89,8 +89,8 @@ bl_status bl_hash_rows(const bl_hashing *what, bl_hashed_row *rows, size_t n, ui
 
 /* ---- many rows ---- */
 
-/* Rows of a lot: with what hashing them takes, an eighth of the budget; not so few that each lot opens every file. */
-static size_t lot_of(const bl_ctx *ctx) {
+/* With what hashing them takes, an eighth of the budget. */
+size_t bl_hash_lot(const bl_ctx *ctx) {
   enum { BYTES = sizeof(bl_hashed_row) + sizeof(bl_place) + sizeof(size_t) + 1, LEAST = 1024, MOST = 1 << 20 };
   int64_t n = ctx->o.memory_budget / 8 / BYTES;
   return n < LEAST ? LEAST : n > MOST ? MOST : (size_t)n;
@@ -110,7 +110,7 @@ static bl_status hand_over(bl_hasher *h, bl_error *err) {
 
 bl_status bl_hasher_add(bl_hasher *h, const bl_hashed_row *row, bl_error *err) {
   bl_ctx *ctx = h->what.env->t->ctx;
-  if (h->n >= lot_of(ctx)) BL_TRY(hand_over(h, err));
+  if (h->n >= bl_hash_lot(ctx)) BL_TRY(hand_over(h, err));
   BL_TRY(bl_grow(ctx, &h->rows, &h->cap, h->n, sizeof *h->rows, err));
   h->rows[h->n++] = *row;
   return BL_OK;
@@ -125,4 +125,44 @@ void bl_hasher_dispose(bl_hasher *h) {
   bl_free(h->what.env->t->ctx, h->rows);
   h->rows = NULL;
   h->n = h->cap = 0;
+}
+
+/* ---- twins ---- */
+
+static int by_ordinal(const void *a, const void *b) {
+  const bl_hashed_row *x = a, *y = b;
+  return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+}
+
+bl_status bl_twins_finish(bl_twins *t, bl_error *err) {
+  for (size_t i = 0; i < t->n; i++) t->rows[i].ordinal = (uint32_t)i;
+  BL_TRY(bl_hash_rows(&t->what, t->rows, t->n, NULL, err));
+  bl_sort(t->rows, t->n, sizeof *t->rows, by_ordinal);
+  for (size_t i = 0; i + 1 < t->n; i += 2) {
+    if (memcmp(&t->rows[i].hash, &t->rows[i + 1].hash, sizeof t->rows[i].hash) == 0) continue;
+    if (t->different++ == 0) t->first_id = t->rows[i].id;
+  }
+  t->n = 0;
+  return BL_OK;
+}
+
+static bl_status add_twin(bl_twins *t, const bl_run *r, int64_t i, bl_error *err) {
+  BL_TRY(bl_grow(t->what.env->t->ctx, &t->rows, &t->cap, t->n, sizeof *t->rows, err));
+  t->rows[t->n++] = (bl_hashed_row){.id = r->id + i, .seq = r->seq, .pos = r->pos + i, .file = r->file};
+  return BL_OK;
+}
+
+bl_status bl_twins_add(bl_twins *t, const bl_run *before, const bl_run *after, int64_t len, bl_error *err) {
+  for (int64_t i = 0; i < len; i++) {
+    if (t->n >= bl_hash_lot(t->what.env->t->ctx)) BL_TRY(bl_twins_finish(t, err));
+    BL_TRY(add_twin(t, before, i, err));
+    BL_TRY(add_twin(t, after, i, err));
+  }
+  return BL_OK;
+}
+
+void bl_twins_dispose(bl_twins *t) {
+  bl_free(t->what.env->t->ctx, t->rows);
+  t->rows = NULL;
+  t->n = t->cap = 0;
 }
