@@ -188,7 +188,8 @@ static bl_status collect_ids(bl_job *j, id_list *out, bl_error *err) {
   }
 }
 
-/* The ids of the rows of which a version matches: a first run over all events that reads the predicate's columns only.
+/* The ids of the rows of which a version matches, also the one that a row had when the range began: a first run over
+ * all events that reads the predicate's columns only.
  */
 static bl_status find_rows(bl_job *j, bl_table *t, const bl_history_options *o, const bl_schema *schema,
                            bl_error *err) {
@@ -202,8 +203,12 @@ static bl_status find_rows(bl_job *j, bl_table *t, const bl_history_options *o, 
   BL_GO(bl_job_where(first, schema, o->where, err));
   BL_GO(history_feed(first, t, o, false, err));
   if (!first->feed.range.schema) first->feed.range.schema = schema;
-  bl_emit_options eo = {
-      .columns = &none, .specials = id, .special_at = at, .n_specials = 1, .where = first->where, .no_before = true};
+  bl_emit_options eo = {.columns = &none,
+                        .specials = id,
+                        .special_at = at,
+                        .n_specials = 1,
+                        .where = first->where,
+                        .no_before = !o->from};
   BL_GO(bl_emitter_new(&first->feed, &eo, &first->emitter, err));
   BL_GO(collect_ids(first, &found, err));
   BL_GO(bl_idset_init(&j->only, j->ctx, found.ids, found.n, err));

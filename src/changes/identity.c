@@ -325,13 +325,6 @@ static bool stretch_differs(const touched_work *w, int64_t first, int64_t n) {
   return a != 0 || b != 0;
 }
 
-/* Once a feed: a file is met in many steps. */
-static void warn_of_rows(const touched_work *w, const bl_manifest_entry *e) {
-  if (__atomic_exchange_n(&w->c->x->files->warned_rows, true, __ATOMIC_RELAXED)) return;
-  bl_warn(w->c->ctx, "data file: %s: it has %lld rows, record_count says %lld", e->file.path.p,
-          (long long)w->open->meta->rows, (long long)e->file.record_count);
-}
-
 /* ---- rows that are kept from an earlier step, or for a later one ---- */
 
 static bl_part_name name_of(const touched_work *w, const side *s) {
@@ -429,7 +422,7 @@ static bl_status do_touched(touched_work *w, bl_error *err) {
   if (taken) return BL_OK;
   BL_TRY(open_side(s, err));
   w->open = s->open;
-  if (w->part->k == 0 && w->open->meta->rows != s->entry->file.record_count) warn_of_rows(w, s->entry);
+  if (w->part->k == 0) bl_open_file_check_rows(w->open, &w->c->x->files->warned_rows); /* once a feed */
   if (whole && !s->lineage)
     return w->part->k == 0 ? add_only(w->c, s->b, s->entry, s->file, 0, w->open->meta->rows, err) : BL_OK;
   if (kept && !has_equality(t) && s->open->no_lineage_columns) return do_positions(w, err);

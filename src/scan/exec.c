@@ -41,6 +41,7 @@ typedef struct exec {
   bl_ordered *ordered;
   int64_t rows_left; /* of the limit */
   int64_t items_done;
+  bool warned_rows;
   void *keep;
   void (*free_keep)(void *);
 } exec;
@@ -87,6 +88,7 @@ static bl_status acquire(exec *x, shared_file *s, bl_error *err) {
     st = open_file(x, s, err);
     if (st == BL_OK) s->opened = true;
     else close_file(s);
+    if (st == BL_OK) bl_open_file_check_rows(s->open, &x->warned_rows);
   }
   pthread_mutex_unlock(&s->lock);
   return st;

@@ -63,6 +63,13 @@ void bl_open_file_free(bl_open_file *f) {
   bl_free(ctx, f);
 }
 
+void bl_open_file_check_rows(const bl_open_file *f, bool *warned) {
+  int64_t said = f->entry->file.record_count;
+  if (f->meta->rows == said || __atomic_exchange_n(warned, true, __ATOMIC_RELAXED)) return;
+  bl_warn(f->env->t->ctx, "data file: %s: it has %lld rows, record_count says %lld", f->entry->file.path.p,
+          (long long)f->meta->rows, (long long)said);
+}
+
 bl_status bl_open_file_project(const bl_open_file *f, const bl_type *wanted, bl_projection **out, bl_error *err) {
   const bl_name_mapping *mapping = f->env->has_mapping ? &f->env->mapping : NULL;
   return bl_projection_new(f->env->t->ctx, wanted, f->meta, mapping, f->entry->file.format == BL_FORMAT_PARQUET,

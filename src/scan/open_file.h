@@ -33,6 +33,9 @@ typedef struct bl_open_file {
 bl_status bl_open_file_new(const bl_reading *env, const bl_manifest_entry *e, bl_open_file **out,
                            bl_error *err) BL_CHECKED;
 void bl_open_file_free(bl_open_file *f); /* NULL allowed */
+/* Warns once where the file has another number of rows than its entry says: ids that rows inherit may be those of
+ * others. *warned: it was done. By several threads. */
+void bl_open_file_check_rows(const bl_open_file *f, bool *warned);
 bl_status bl_open_file_project(const bl_open_file *f, const bl_type *wanted, bl_projection **out,
                                bl_error *err) BL_CHECKED;
 

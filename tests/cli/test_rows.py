@@ -38,6 +38,16 @@ class Rows(TableCase):
                                                       ('DELETE', 1, 1, 1, 2),
                                                       ('INSERT', 2, last['first_row_id'], 5, 9)]))
 
+    def test_the_history_of_a_row_is_found_by_what_it_was_when_the_range_began(self):
+        self.create()
+        start = self.append(1, 2)['snapshot_id']
+        self.write('update', '--set', "v = 'y'", '--where', 'id = 1')
+        was = self.lines('scan', '--at', str(start), '--where', 'id = 1')[0]['v']
+        for where in (f"v = '{was}' and id = 1", "v = 'y'"):
+            with self.subTest(where):
+                got = self.lines('history', '--from', str(start), '--where', where)
+                self.assertEqual([(r['_change_type'], r['_row_id']) for r in got], [('UPDATE_AFTER', 0)])
+
     def test_of_equal_rows_the_one_that_goes_is_named(self):  # apache/iceberg#7388
         for mode in ('merge-on-read', 'copy-on-write'):
             with self.subTest(mode):
