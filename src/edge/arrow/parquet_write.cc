@@ -98,13 +98,19 @@ private:
   }
 
   NodePtr node(const arrow::Field &f, const std::string &name) {
-    auto type = storage_type(f.type());
+    auto type = layout_of(f);
     switch (type->id()) {
     case arrow::Type::STRUCT: return structure(f, *type, name);
     case arrow::Type::LIST: return list(f, *type, name);
     case arrow::Type::MAP: return map(f, *type, name);
     default: return leaf(f, *type, name);
     }
+  }
+
+  /* Of this field alone: what is below it has extensions of its own. */
+  static std::shared_ptr<arrow::DataType> layout_of(const arrow::Field &f) {
+    if (f.type()->id() != arrow::Type::EXTENSION) return f.type();
+    return static_cast<const arrow::ExtensionType &>(*f.type()).storage_type();
   }
 
   NodePtr structure(const arrow::Field &f, const arrow::DataType &type, const std::string &name) {

@@ -356,6 +356,45 @@ static void test_arrow_write__key_values_are_kept(void **state) {
   teardown(&f);
 }
 
+#define UUID(name, nullable, id)                                                                                       \
+  { "w:16", name, nullable, id, "arrow.uuid", NULL, NULL, 0 }
+#define POINT(name, id)                                                                                                \
+  { "z", name, true, id, "geoarrow.wkb", "{\"crs\":\"EPSG:4326\"}", NULL, 0 }
+
+static const column below_struct[] = {UUID("u", true, 10), POINT("g", 11)};
+static const column below_list[] = {UUID("element", true, 20)};
+static const column below_entry[] = {UUID("key", false, 30), N("+l", "value", true, 31, below_list)};
+static const column below_map[] = {N("+s", "entries", false, -1, below_entry)};
+static const column below_rows[] = {N("+s", "element", true, 40, below_struct)};
+static const column nested_types[] = {N("+s", "s", true, 1, below_struct), N("+l", "l", true, 2, below_list),
+                                      N("+m", "m", true, 3, below_map), N("+l", "r", true, 4, below_rows),
+                                      UUID("u", true, 5)};
+
+/* Of columns 10, 20, 30, … at whatever level. */
+static void test_arrow_write__nested_values_have_the_logical_types_of_columns(void **state) {
+  (void)state;
+  fixture f;
+  struct ArrowArray a;
+  memory_input in;
+  setup(&f, nested_types, BL_LEN(nested_types));
+  random_batch(f.ctx, &f.schema, 50, 1, &a);
+  test_ok(bl_arrow_parquet_writer(f.ctx, &f.sink, &f.schema, &f.w, &f.err), &f.err);
+  test_ok(bl_arrow_writer_write(f.w, &a, &f.err), &f.err);
+  test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
+  bl_data_reader *r = open_written(&f, &in);
+  int uuids = 0, others = 0;
+  for (size_t i = 0; i < r->meta->n_nodes; i++) {
+    const bl_data_node *n = &r->meta->nodes[i];
+    if (n->kind == BL_D_FIXED) assert_int_equal(n->hint, BL_H_UUID);
+    uuids += n->kind == BL_D_FIXED;
+    others += n->kind == BL_D_BINARY && n->hint == BL_H_GEOMETRY;
+  }
+  assert_int_equal(uuids, 6);
+  assert_int_equal(others, 2);
+  r->free(r);
+  teardown(&f);
+}
+
 static void test_arrow_write__a_null_in_a_required_column_is_refused_with_its_row(void **state) {
   (void)state;
   fixture f;
@@ -629,6 +668,7 @@ int main(void) {
       cmocka_unit_test(test_arrow_write__a_dictionary_that_fits_stays),
       cmocka_unit_test(test_arrow_write__a_column_that_is_to_be_plain_has_no_dictionary),
       cmocka_unit_test(test_arrow_write__key_values_are_kept),
+      cmocka_unit_test(test_arrow_write__nested_values_have_the_logical_types_of_columns),
       cmocka_unit_test(test_arrow_write__a_null_in_a_required_column_is_refused_with_its_row),
       cmocka_unit_test(test_arrow_write__a_required_field_below_a_null_struct_is_a_slot),
       cmocka_unit_test(test_arrow_write__what_parquet_has_no_form_for_is_refused),
