@@ -138,7 +138,8 @@ bl_status cli_format(cli *c, const char **out);
 /* Before anything is done: a report that cannot be given must not fail when the commit is made. */
 bl_status cli_check_output(cli *c);
 bl_status cli_open_output(cli *c, bl_sink *out);
-/* Publish or, where st is a failure, leave nothing. */
+/* Publish, or leave what was there before where st is no BL_OK: a check that stops the rows (BL_FOUND) leaves them
+ * incomplete. */
 bl_status cli_close_output(cli *c, bl_status st);
 bl_status cli_need_drivers(cli *c); /* c->drivers are those of the build */
 bl_status cli_open_table(cli *c, const char *address, bl_table **out);

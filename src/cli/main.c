@@ -141,6 +141,7 @@ static void keep_freed_memory(void) {
 
 int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* a file that would grow too large fails to be written */
   keep_freed_memory();
   if (argc < 2) {
     cli_help_all(stderr);

@@ -131,10 +131,7 @@ bl_status cli_close_output(cli *c, bl_status st) {
   bl_output *file = c->file;
   c->file = NULL;
   if (!file) return st;
-  if (st == BL_OK || st == BL_FOUND) {
-    bl_status finished = file->finish(file, &c->err);
-    return finished == BL_OK ? st : finished;
-  }
+  if (st == BL_OK) return file->finish(file, &c->err);
   file->abort(file);
   return st;
 }

@@ -199,8 +199,10 @@ typedef struct local_output {
   int64_t written;  /* bytes given to the file */
   const char *path; /* as given */
   const char *target;
+  char *followed;  /* where target is, behind links; NULL: it is no link */
   char *folder;    /* target's */
   char *temporary; /* in folder; NULL once it is gone */
+  bool unnamed;    /* has no name yet; temporary is one that it can get */
   dev_t device;    /* which file it is, before it is published */
   ino_t number;
   uint8_t buffer[WRITE_BUFFER];
@@ -252,8 +254,9 @@ static bl_status output_write(bl_output *base, const void *p, size_t n, bl_error
 
 static void output_end(local_output *o) {
   if (o->fd >= 0) close(o->fd);
-  if (o->temporary) unlink(o->temporary);
+  if (o->temporary && !o->unnamed) unlink(o->temporary);
   bl_free(o->ctx, o->temporary);
+  bl_free(o->ctx, o->followed);
   bl_free(o->ctx, o->folder);
   bl_free(o->ctx, o);
 }
@@ -303,6 +306,23 @@ static bl_status publish_exclusive(local_output *o, bl_error *err) {
   return io_error(err, "cannot link the finished file", o->path, code);
 }
 
+#define FD_PATH "/proc/self/fd/%d"
+
+/* A file without a name gets one: the target's where that is free, else the temporary one. */
+static bl_status give_name(local_output *o, bl_error *err) {
+  char name[sizeof FD_PATH + 20];
+  snprintf(name, sizeof name, FD_PATH, o->fd);
+  int failed = linkat(AT_FDCWD, name, AT_FDCWD, o->target, AT_SYMLINK_FOLLOW);
+  if (!failed) {
+    forget_temporary(o);
+    return BL_OK;
+  }
+  if (errno == EEXIST) failed = linkat(AT_FDCWD, name, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW);
+  if (failed) return io_error(err, "cannot name the finished file", o->path, errno);
+  o->unnamed = false;
+  return BL_OK;
+}
+
 static bl_status publish(local_output *o, bl_error *err) {
   if (o->flags & BL_OUT_EXCLUSIVE) return publish_exclusive(o, err);
   if (rename(o->temporary, o->target) != 0) {
@@ -326,10 +346,11 @@ static bl_status output_finish(bl_output *base, bl_error *err) {
   if (!(o->flags & (BL_OUT_UNSYNCED | BL_OUT_LATER)) && fsync(o->fd) != 0)
     BL_GO(io_error(err, "cannot sync", o->path, errno));
   BL_GO(note_identity(o, err));
+  if (o->unnamed) BL_GO(give_name(o, err));
   int closed = close(o->fd);
   o->fd = -1;
   if (closed != 0) BL_GO(io_error(err, "cannot close", o->path, errno));
-  if (o->temporary) BL_GO(publish(o, err)); /* else a device or pipe */
+  if (o->temporary) BL_GO(publish(o, err)); /* else it has its name, or is a device or pipe */
   st = o->flags & (BL_OUT_UNSYNCED | BL_OUT_LATER) ? BL_OK : sync_folder(o, err);
 done:
   output_end(o);
@@ -358,8 +379,8 @@ static bool create_temporary(local_output *o) {
   return o->fd >= 0;
 }
 
-/* Its folders are there but for a table's first files, or a partition's. */
-static bl_status open_temporary(local_output *o, bl_error *err) {
+/* Its folder and its temporary name. */
+static bl_status name_temporary(local_output *o, bl_error *err) {
   const char *slash = strrchr(o->target, '/');
   const char *name = slash ? slash + 1 : o->target;
   if (*name == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
@@ -369,10 +390,14 @@ static bl_status open_temporary(local_output *o, bl_error *err) {
   o->folder = folder_of(o->ctx, o->target);
   o->temporary = bl_asprintf(o->ctx, "%.*s.tmp-%016llx%016llx", (int)(name - o->target), o->target,
                              (unsigned long long)r[0], (unsigned long long)r[1]);
-  if (!o->folder || !o->temporary) {
-    forget_temporary(o);
-    return bl_nomem(err);
-  }
+  if (o->folder && o->temporary) return BL_OK;
+  forget_temporary(o);
+  return bl_nomem(err);
+}
+
+/* Its folders are there but for a table's first files, or a partition's. */
+static bl_status open_temporary(local_output *o, bl_error *err) {
+  BL_TRY(name_temporary(o, err));
   if (create_temporary(o)) return BL_OK;
   int code = errno;
   bl_status st = code == ENOENT ? make_folders(o->text + (o->target - o->path), err) : BL_OK;
@@ -384,18 +409,81 @@ static bl_status open_temporary(local_output *o, bl_error *err) {
   return st != BL_OK ? st : io_error(err, "cannot create", o->path, code);
 }
 
-/* A device, pipe or socket is written as it is: a rename would replace it. */
-static bool is_special(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+/* ---- results: links are followed, what is no regular file is written straight ---- */
+
+/* N of /dev/fd/N and /proc/self/fd/N, which is where /dev/stdout leads; -1: another path. */
+static int open_file_number(const char *path) {
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+  enum { MAX_DIGITS = 9 };
+  for (size_t i = 0; i < BL_LEN(folders); i++) {
+    size_t n = strlen(folders[i]), digits = strncmp(path, folders[i], n) == 0 ? strspn(path + n, "0123456789") : 0;
+    if (!digits || digits > MAX_DIGITS || path[n + digits]) continue;
+    int number = 0;
+    for (const char *p = path + n; *p; p++) number = number * 10 + (*p - '0');
+    return number;
+  }
+  return -1;
 }
 
-static bl_status open_special(local_output *o, bl_error *err) {
-  o->fd = open(o->target, O_WRONLY | O_CLOEXEC);
+/* Where the link at path leads, from where path is: a fresh block. */
+static bl_status read_link(local_output *o, const char *path, char **out, bl_error *err) {
+  char text[4096];
+  ssize_t n = readlink(path, text, sizeof text);
+  if (n < 0 || (size_t)n == sizeof text)
+    return io_error(err, "cannot follow the link", o->path, n < 0 ? errno : ENAMETOOLONG);
+  const char *slash = text[0] == '/' ? NULL : strrchr(path, '/');
+  *out = bl_asprintf(o->ctx, "%.*s%.*s", slash ? (int)(slash + 1 - path) : 0, path, (int)n, text);
+  return *out ? BL_OK : bl_nomem(err);
+}
+
+/* The target behind links, whether it is there or not. */
+static bl_status follow_links(local_output *o, bl_error *err) {
+  enum { MOST = 40 };
+  struct stat info;
+  for (int i = 0; open_file_number(o->target) < 0 && lstat(o->target, &info) == 0 && S_ISLNK(info.st_mode); i++) {
+    if (i == MOST) return io_error(err, "cannot follow the link", o->path, ELOOP);
+    char *next;
+    BL_TRY(read_link(o, o->target, &next, err));
+    bl_free(o->ctx, o->followed);
+    o->target = o->followed = next;
+  }
+  return BL_OK;
+}
+
+/* An open file goes on where it is: opening it again would begin at its first byte. */
+static bl_status open_straight(local_output *o, int number, bl_error *err) {
+  o->fd = number >= 0 ? fcntl(number, F_DUPFD_CLOEXEC, 0) : open(o->target, O_WRONLY | O_CLOEXEC);
   return o->fd >= 0 ? BL_OK : io_error(err, "cannot open", o->path, errno);
 }
 
-static bl_status open_local(bl_io *base, const char *path, unsigned flags, bool special_too, bl_output **out,
+/* Without a name nothing is left when the program is ended. Not every file system has such files. */
+static bool open_unnamed(local_output *o) {
+#ifdef O_TMPFILE
+  if (access("/proc/self/fd", X_OK) != 0) return false;
+  o->fd = open(o->folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  o->unnamed = o->fd >= 0;
+#endif
+  return o->unnamed;
+}
+
+static bl_status open_result(local_output *o, bl_error *err) {
+  struct stat info;
+  const char *given = o->target;
+  BL_TRY(follow_links(o, err));
+  int number = open_file_number(o->target);
+  if (number >= 0) return open_straight(o, number, err);
+  if (stat(given, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    o->target = given; /* names in /proc are not where their links say */
+    return open_straight(o, -1, err);
+  }
+  BL_TRY(name_temporary(o, err));
+  if (open_unnamed(o) || create_temporary(o)) return BL_OK;
+  int code = errno;
+  forget_temporary(o);
+  return io_error(err, "cannot create", o->path, code);
+}
+
+static bl_status open_local(bl_io *base, const char *path, unsigned flags, bool result, bl_output **out,
                             bl_error *err) {
   local_io *io = (local_io *)base;
   const char *p;
@@ -405,12 +493,12 @@ static bl_status open_local(bl_io *base, const char *path, unsigned flags, bool 
   local_output *o = bl_alloc(io->ctx, sizeof *o + n + 1, 1);
   if (!o) return bl_nomem(err);
   o->out = (bl_output){.write = output_write, .finish = output_finish, .abort = output_abort};
-  o->ctx = io->ctx, o->fd = -1, o->flags = flags, o->n = 0, o->written = 0, o->folder = NULL, o->temporary = NULL;
+  o->ctx = io->ctx, o->fd = -1, o->flags = flags, o->n = 0, o->written = 0;
+  o->followed = o->folder = o->temporary = NULL, o->unnamed = false;
   memcpy(o->text, path, n + 1);
   o->path = o->text;
   o->target = o->text + (p - path);
-  bool special = special_too && is_special(o->target);
-  bl_status st = special ? open_special(o, err) : open_temporary(o, err);
+  bl_status st = result ? open_result(o, err) : open_temporary(o, err);
   if (st != BL_OK) {
     output_end(o);
     return st;

@@ -2,6 +2,8 @@
 """test_program.py BERGLINE ROOT: what golden cases cannot show: files written, readers that go away, full disks."""
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,6 +79,72 @@ class Program(unittest.TestCase):
         os.close(write)
         self.assertEqual(p.returncode, -13)
         self.assertEqual(p.stderr, b'')
+
+    def test_a_link_is_followed_not_replaced(self):
+        os.mkdir(self.file('deep'))
+        with open(self.file('deep/real.json'), 'w') as f:
+            f.write('old')
+        os.symlink('real.json', self.file('deep/near.json'))
+        os.symlink(self.file('deep/near.json'), self.file('far.json'))
+        os.symlink('deep/new.json', self.file('dangling.json'))
+        for link, real in (('far.json', 'deep/real.json'), ('dangling.json', 'deep/new.json')):
+            self.assertEqual(run('inspect', BRANCHES, 'refs', '-o', self.file(link)).returncode, 0)
+            self.assertTrue(os.path.islink(self.file(link)))
+            with open(self.file(real)) as f:
+                self.assertEqual(len(json.load(f)), 7)
+        self.assertTrue(os.path.islink(self.file('deep/near.json')))
+        self.assertEqual(sorted(os.listdir(self.file('deep'))), ['near.json', 'new.json', 'real.json'])
+
+    def test_links_that_lead_to_each_other_are_an_io_error(self):
+        os.symlink('b.json', self.file('a.json'))
+        os.symlink('a.json', self.file('b.json'))
+        p = run('inspect', BRANCHES, 'refs', '-o', self.file('a.json'))
+        self.assertEqual((p.returncode, p.stderr.count(b'\n')), (4, 1))
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ['a.json', 'b.json'])
+
+    def test_what_is_no_regular_file_is_written_straight(self):
+        want = run('inspect', BRANCHES, 'refs', '--format', 'json').stdout
+        for target in ('/dev/stdout', '/proc/self/fd/1', '/dev/fd/1'):
+            os.symlink(target, self.file('link.json'))
+            p = run('inspect', BRANCHES, 'refs', '--format', 'json', '-o', self.file('link.json'))
+            self.assertEqual((p.returncode, p.stdout, p.stderr), (0, want, b''))
+            self.assertEqual(os.readlink(self.file('link.json')), target)
+            os.remove(self.file('link.json'))
+        os.symlink('/dev/full', self.file('full.json'))
+        p = run('inspect', BRANCHES, 'refs', '-o', self.file('full.json'))
+        self.assertEqual((p.returncode, p.stderr.count(b'\n')), (4, 1))
+        self.assertTrue(os.path.islink(self.file('full.json')))
+
+    def test_standard_output_by_its_path_goes_on_where_it_is(self):
+        os.symlink('/dev/stdout', self.file('link.json'))
+        with open(self.file('x'), 'w') as f:
+            f.write('before\n')
+            f.flush()
+            p = run('inspect', BRANCHES, 'refs', '--format', 'json', '-o', self.file('link.json'), stdout=f)
+        self.assertEqual((p.returncode, p.stderr), (0, b''))
+        with open(self.file('x')) as f:
+            self.assertEqual(f.readline(), 'before\n')
+            self.assertEqual(len(json.load(f)), 7)
+
+    def test_a_check_that_stops_the_rows_leaves_the_old_file(self):
+        table = os.path.join(TABLES, 'upgraded_v2', 'table')
+        self.assertEqual(run('scan', table, '--at', 'seq:1', '--require-lineage').returncode, 1)
+        for format in ('csv', 'ndjson', 'parquet', 'arrow', 'text'):
+            with open(self.file('x'), 'w') as f:
+                f.write('old')
+            p = run('scan', table, '--at', 'seq:1', '--require-lineage', '--format', format, '-o', self.file('x'))
+            self.assertEqual((p.returncode, p.stderr.count(b'\n')), (1, 1))
+            self.assertEqual(os.listdir(self.folder.name), ['x'])
+            with open(self.file('x')) as f:
+                self.assertEqual(f.read(), 'old')
+
+    def test_a_file_that_grows_too_large_is_an_io_error(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+        p = run('inspect', BRANCHES, 'refs', '-o', self.file('x.json'), preexec_fn=limit)
+        self.assertEqual((p.returncode, p.stderr.count(b'\n')), (4, 1))
+        self.assertEqual(os.listdir(self.folder.name), [])
 
     def test_arguments_may_stand_behind_options_and_two_dashes(self):
         p = run('inspect', '--format', 'json', '--', BRANCHES, 'refs')

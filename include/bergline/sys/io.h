@@ -83,8 +83,9 @@ struct bl_io {
   /* Files that were written with BL_OUT_LATER, and the folders that they appeared in: they last from now on. All in one
    * call, so that they wait for the disk together. */
   bl_status (*sync_all)(bl_io *io, const char *const *paths, size_t n, bl_error *err);
-  /* As open_output, not exclusive, but finish does not wait until the bytes are on the disk, and a device or pipe is
-   * written straight: for results that can be made again. NULL: open_output serves. */
+  /* As open_output, not exclusive, but finish does not wait until the bytes are on the disk, no folder is made, a link
+   * is followed, and what is no regular file (a device, a pipe, /dev/fd/N) is written straight: for results that can be
+   * made again. NULL: open_output serves. */
   bl_status (*open_result)(bl_io *io, const char *path, bl_output **out, bl_error *err);
   void (*free)(bl_io *io);
 };

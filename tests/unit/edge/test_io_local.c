@@ -470,6 +470,133 @@ static void test_io_local__empty_folders_are_removed(void **state) {
   teardown(&f);
 }
 
+/* ---- results ---- */
+
+static bl_output *open_result(fixture *f, const char *path) {
+  bl_output *out;
+  test_ok(f->io->open_result(f->io, path, &out, &f->err), &f->err);
+  test_ok(out->write(out, "new", 3, &f->err), &f->err);
+  return out;
+}
+
+static void test_io_local__a_result_replaces_what_is_there_when_it_is_finished(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  char *path = test_join(f.dir, "file");
+  for (int i = 0; i < 3; i++) {
+    bl_output *out = open_result(&f, path);
+    assert_int_equal(count_children(&f, f.dir), i != 0);
+    if (i < 2) test_ok(out->finish(out, &f.err), &f.err);
+    else out->abort(out);
+    assert_holds(&f, path, "new");
+    assert_int_equal(count_children(&f, f.dir), 1);
+    if (i == 0) write_text(&f, path, "something longer");
+  }
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__nothing_is_left_of_a_result_when_the_program_is_ended(void **state) {
+  (void)state;
+  fixture f;
+  int status;
+  setup(&f);
+  char *path = test_join(f.dir, "file");
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGKILL};
+  for (size_t i = 0; i < BL_LEN(signals); i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      open_result(&f, path);
+      raise(signals[i]);
+      _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(count_children(&f, f.dir), 0);
+  }
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__a_result_follows_links(void **state) {
+  (void)state;
+  fixture f;
+  struct stat info;
+  setup(&f);
+  char *link_to = test_join(f.dir, "link"), *folder = test_join(f.dir, "deep"), *file = test_join(folder, "file");
+  assert_int_equal(mkdir(folder, 0777), 0);
+  assert_int_equal(symlink("deep/file", link_to), 0);
+  for (int i = 0; i < 2; i++) {
+    bl_output *out = open_result(&f, link_to);
+    test_ok(out->finish(out, &f.err), &f.err);
+    assert_holds(&f, file, "new");
+    assert_int_equal(lstat(link_to, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(count_children(&f, folder), 1);
+    write_text(&f, file, "old");
+  }
+  free(link_to);
+  free(folder);
+  free(file);
+  teardown(&f);
+}
+
+static void test_io_local__a_result_makes_no_folder(void **state) {
+  (void)state;
+  fixture f;
+  bl_output *out;
+  setup(&f);
+  char *path = test_join(f.dir, "no/file");
+  test_status(BL_IO, f.io->open_result(f.io, path, &out, &f.err), &f.err);
+  assert_null(out);
+  assert_int_equal(count_children(&f, f.dir), 0);
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__a_pipe_is_written_straight(void **state) {
+  (void)state;
+  fixture f;
+  int ends[2];
+  char path[40], text[4] = "";
+  setup(&f);
+  assert_int_equal(pipe(ends), 0);
+  static const char *const folders[] = {"/dev/fd", "/proc/self/fd"};
+  for (size_t i = 0; i < BL_LEN(folders); i++) {
+    snprintf(path, sizeof path, "%s/%d", folders[i], ends[1]);
+    bl_output *out = open_result(&f, path);
+    test_ok(out->finish(out, &f.err), &f.err);
+    assert_int_equal(read(ends[0], text, 3), 3);
+    assert_string_equal(text, "new");
+  }
+  close(ends[0]);
+  close(ends[1]);
+  teardown(&f);
+}
+
+static bl_status write_result(bl_ctx *ctx, void *user, bl_error *err) {
+  bl_io *io = NULL;
+  bl_output *out = NULL;
+  bl_status st;
+  BL_GO(bl_io_local_new(ctx, &io, err));
+  BL_GO(io->open_result(io, user, &out, err));
+  st = out->finish(out, err);
+done:
+  if (io) io->free(io);
+  return st;
+}
+
+static void test_io_local__a_result_survives_each_failing_allocation(void **state) {
+  (void)state;
+  char *dir = test_temp_dir();
+  char *path = test_join(dir, "link");
+  assert_int_equal(symlink("file", path), 0);
+  test_fail_each(write_result, path);
+  free(path);
+  test_remove_dir(dir);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_io_local__names_are_opaque_in_every_form),
@@ -491,6 +618,12 @@ int main(void) {
       cmocka_unit_test(test_io_local__files_and_folders_may_be_synced_later),
       cmocka_unit_test(test_io_local__files_are_synced_in_the_background),
       cmocka_unit_test(test_io_local__empty_folders_are_removed),
+      cmocka_unit_test(test_io_local__a_result_replaces_what_is_there_when_it_is_finished),
+      cmocka_unit_test(test_io_local__nothing_is_left_of_a_result_when_the_program_is_ended),
+      cmocka_unit_test(test_io_local__a_result_follows_links),
+      cmocka_unit_test(test_io_local__a_result_makes_no_folder),
+      cmocka_unit_test(test_io_local__a_pipe_is_written_straight),
+      cmocka_unit_test(test_io_local__a_result_survives_each_failing_allocation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
