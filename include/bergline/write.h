@@ -40,6 +40,7 @@ typedef struct bl_write_result {
   int64_t first_row_id, rows_assigned; /* the id range that the commit assigned */
   int64_t data_files_added, data_files_removed, delete_files_added, delete_files_removed;
   int attempts;
+  int64_t events_passed_over; /* of apply: that were applied before */
 } bl_write_result;
 
 /* ---- tables ---- */

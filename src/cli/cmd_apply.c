@@ -67,12 +67,15 @@ const cli_command cli_apply = {
         "\n"
         "  changes: what 'bergline changes --format ndjson' gives.\n"
         "\n"
-        "  The position of the last event in its source's log (lsn; file and pos; the commit of a changelog) is kept "
-        "in\n"
-        "  the summary of the snapshot as bergline.source-position. Events that lie before it are not applied again, "
-        "so\n"
-        "  a batch can be repeated; batches of one source must come in its order. A batch that changes no row makes a\n"
-        "  snapshot, too, where it has a later position or a --batch-id: both are kept.\n",
+        "  The position of the last event in its source's log is kept in the summary of the snapshot as\n"
+        "  bergline.source-position, one of each source (connector, name, database, schema, table): sequence and lsn\n"
+        "  (PostgreSQL); file, pos and server_id (MySQL); commit_lsn and change_lsn (SQL Server); commit_scn and scn\n"
+        "  (Oracle); the commit of a changelog. Events that lie before it are not applied again, so a batch can be\n"
+        "  repeated; batches of one source must come in its order. The report counts them as events_passed_over, and\n"
+        "  a warning tells where it is only a part of a batch. What cannot be ordered (a lower lsn without sequence,\n"
+        "  another server's log) is applied as it comes, with a warning. A batch that changes no row makes a "
+        "snapshot,\n"
+        "  too, where it has a later position or a --batch-id: both are kept.\n",
     .examples =
         "    bergline apply /data/wh/db/orders events.ndjson --key id --source debezium\n"
         "    bergline changes prod.orders --from ts:2026-01-01 | bergline apply /data/copy/orders - --key id --source "

@@ -173,6 +173,7 @@ bl_status cli_write_result(cli *c, const bl_write_result *r) {
   cli_json_bool(&j, "committed", r->committed);
   if (c->common.dry_run) cli_json_bool(&j, "dry_run", true);
   if (r->already_applied) cli_json_bool(&j, "already_applied", true);
+  if (r->events_passed_over) cli_json_number(&j, "events_passed_over", r->events_passed_over);
   if (r->committed) {
     cli_json_number(&j, "snapshot_id", r->snapshot_id);
     cli_json_number(&j, "sequence_number", r->sequence_number);

@@ -107,36 +107,52 @@ static bl_status read_events(bl_applying *a, bl_apply_source source, bl_error *e
 
 /* ---- positions ---- */
 
-/* The position that the branch has recorded last. */
-static bl_status find_stored(bl_arena *arena, const bl_metadata *md, const bl_snapshot *head, bl_position *out,
-                             bl_error *err) {
-  return bl_position_recorded(arena, bl_recorded_position(md, head), out, err);
+/* What the branch has recorded last. */
+static bl_status find_stored(bl_applying *a, const bl_snapshot *head, bl_error *err) {
+  bl_str text = bl_recorded_position(a->t->metadata, head);
+  if (!text.p) return BL_OK;
+  a->recorded = bl_arena_str(a->arena, text);
+  return a->recorded.p ? bl_positions_read(a->arena, a->recorded, &a->stored, err) : bl_nomem(err);
 }
 
-static bool is_same(const bl_position *a, const bl_position *b) {
-  bool known;
-  return (!a->names && !b->names) || (bl_position_cmp(a, b, &known) == 0 && known);
-}
-
-/* Does the position of the last event say more than what is stored? */
-static bool is_news(const bl_position *last, const bl_position *stored) {
-  bool known;
-  return bl_position_is_later(last, stored, &known) || !known;
+/* The positions after the batch; *news: they say more than those before. */
+static bl_status unite(const bl_applying *a, bl_arena *arena, bl_positions *out, bool *news, bl_error *err) {
+  BL_TRY(bl_positions_read(arena, a->recorded, out, err));
+  for (size_t i = 0; i < a->last.n; i++) {
+    if (bl_positions_order(&a->stored, &a->last.items[i]) > BL_SAME) *news = true;
+    BL_TRY(bl_positions_set(arena, out, &a->last.items[i], err));
+  }
+  return BL_OK;
 }
 
 /* Into the summary, also where no row changes. What the events were held against must still be the last. */
 static bl_status note_position(void *user, bl_change *c, bl_error *err) {
-  bl_applying *a = user;
-  bl_position now;
-  bl_str text;
-  BL_TRY(find_stored(c->arena, c->t->metadata, c->head, &now, err));
-  if (!is_same(&now, &a->stored))
+  const bl_applying *a = user;
+  bl_str now = bl_recorded_position(c->t->metadata, c->head), text;
+  bl_positions after;
+  if (!bl_str_eq(now, a->recorded))
     return bl_fail(err, BL_CONFLICT, "apply: another has applied events of the source meanwhile");
-  if (!a->last.names) return BL_OK;
-  BL_TRY(bl_staged_on_position(c->staged, bl_recorded_position(c->t->metadata, c->head), err));
-  if (is_news(&a->last, &a->stored)) c->staged->even_if_empty = true;
-  BL_TRY(bl_position_print(c->arena, &a->last, &text, err));
+  if (a->last.n == 0) return BL_OK;
+  BL_TRY(bl_staged_on_position(c->staged, now, err));
+  BL_TRY(unite(a, c->arena, &after, &c->staged->even_if_empty, err));
+  BL_TRY(bl_positions_print(c->arena, &after, &text, err));
   return bl_staged_note(c->staged, BL_SOURCE_POSITION, text, err);
+}
+
+/* What was passed over is told: where order does not hold it may be missing. */
+static void tell(const bl_applying *a) {
+  if (a->n_skipped == a->n_events && a->n_skipped)
+    bl_log(a->ctx, BL_LOG_INFO, "apply: all %lld events were applied before", (long long)a->n_skipped);
+  else if (a->n_skipped)
+    bl_warn(a->ctx,
+            "apply: %lld of %lld events lie before the position of their source and were passed over as "
+            "already applied",
+            (long long)a->n_skipped, (long long)a->n_events);
+  if (a->n_unordered)
+    bl_warn(a->ctx,
+            "apply: %lld of %lld events cannot be ordered beside the position of their source (another server, "
+            "or no position of a commit): they were applied as they came",
+            (long long)a->n_unordered, (long long)a->n_events);
 }
 
 /* ---- the verb ---- */
@@ -168,7 +184,7 @@ static bl_status begin(bl_applying *a, bl_input *events, bl_apply_source source,
   BL_TRY(bl_arena_new(a->ctx, &a->scratch, err));
   BL_TRY(bl_source_new(a->t, &so, &a->source, err));
   BL_TRY(make_columns(a, err));
-  BL_TRY(find_stored(a->arena, a->t->metadata, head, &a->stored, err));
+  BL_TRY(find_stored(a, head, err));
   return source == BL_APPLY_CHANGES ? bl_apply_changes_begin(a, events, head, err) : BL_OK;
 }
 
@@ -198,9 +214,8 @@ bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const 
   BL_GO(read_events(&a, source, err));
   BL_GO(bl_source_seal(a.source, err));
   BL_GO(bl_upsert_source(t, a.source, &rules, o, r, err));
-  if (a.n_skipped)
-    bl_log(a.ctx, BL_LOG_INFO, "apply: %lld of %lld events were applied before", (long long)a.n_skipped,
-           (long long)a.n_events);
+  r->events_passed_over = a.n_skipped;
+  tell(&a);
   if (!r->committed && a.n_events && a.n_skipped == a.n_events) r->already_applied = true;
 done:
   end(&a);

@@ -2,8 +2,10 @@
  *
  * 1. An event deletes the key of its before image and puts its after image; of the events of one key the last one wins
  *    (source.h), within a commit of our own changelog what is put wins over what is deleted.
- * 2. Every event has a position in its source's log, where that tells one. The last position of a batch is kept in the
- *    snapshot's summary (bergline.source-position), and events before it are not applied again. */
+ * 2. Every event has a position in its source's log, where that tells one. The last position of each source is kept in
+ *    the snapshot's summary (bergline.source-position), and events before it are not applied again. What cannot be
+ *    ordered is applied, in the order in which it comes, with a warning: an event is passed over only where it is known
+ *    to be in the table. */
 #ifndef BL_WRITE_APPLY_H
 #define BL_WRITE_APPLY_H
 
@@ -15,23 +17,43 @@
 #include "write/text_rows.h"
 
 /* ---- positions ---- apply_position.c */
+#define BL_POSITION_PARTS 5
+#define BL_CHANGES_SOURCE "changes"     /* the source of our own changelog */
+typedef struct bl_log_kind bl_log_kind; /* a kind of log: what places in it are made of, and how they compare */
 typedef struct bl_position {
-  const char *const *names; /* which log; NULL: no position */
-  bl_str parts[3];          /* in the order that they compare; p NULL behind the last */
+  const bl_log_kind *log;          /* NULL: no position */
+  bl_str source;                   /* whose: connector/name/db/schema/table; n 0: the events do not say */
+  bl_str parts[BL_POSITION_PARTS]; /* p NULL: not told */
+  bool first;                      /* it is known that no transaction was committed before it (a snapshot read) */
 } bl_position;
-/* The position that members of an object tell: lsn (PostgreSQL); file, pos and row (MySQL); change_lsn or commit_lsn
- * and event_serial_no (SQL Server); scn (Oracle); commit_snapshot_id (our own). Strings are borrowed. */
-void bl_position_of(const bl_json *source, bl_position *out);
+typedef enum bl_order { BL_BEFORE = -1, BL_SAME = 0, BL_AFTER = 1, BL_UNORDERED = 2 } bl_order;
+/* The position that the "source" of an event tells: lsn and sequence (PostgreSQL); file, pos and row (MySQL), of one
+ * server_id; change_lsn or commit_lsn and event_serial_no (SQL Server); commit_scn and scn, or lcr_position (Oracle).
+ * Strings are borrowed, or in arena a. */
+bl_status bl_position_of(bl_arena *a, const bl_json *source, bl_position *out, bl_error *err) BL_CHECKED;
 bl_position bl_position_of_commit(bl_str snapshot_id);
-/* -1, 0, 1; *known = false where they are of different logs. */
-int bl_position_cmp(const bl_position *a, const bl_position *b, bool *known);
-/* Is a later than b, or, of commits, which are in no order, another? */
-bool bl_position_is_later(const bl_position *a, const bl_position *b, bool *known);
-bl_status bl_position_copy(bl_arena *a, const bl_position *p, bl_position *out, bl_error *err) BL_CHECKED;
-/* As JSON, which bl_position_of reads; in arena a. */
-bl_status bl_position_print(bl_arena *a, const bl_position *p, bl_str *out, bl_error *err) BL_CHECKED;
-/* What a summary has recorded (p NULL: nothing); strings are in arena a. */
-bl_status bl_position_recorded(bl_arena *a, bl_str text, bl_position *out, bl_error *err) BL_CHECKED;
+bool bl_position_is_commit(const bl_position *p);
+/* Where a lies beside b. Commits of our own are AFTER all others. */
+bl_order bl_position_order(const bl_position *a, const bl_position *b);
+
+/* One of each source. */
+typedef struct bl_positions {
+  bl_position *items;
+  size_t n, cap;
+} bl_positions;
+/* That of the same source, else one of the same log that does not say whose it is; NULL. */
+const bl_position *bl_positions_find(const bl_positions *ps, const bl_position *of);
+/* Where p lies beside that of its source; AFTER where there is none. */
+bl_order bl_positions_order(const bl_positions *ps, const bl_position *p);
+/* Copied; in the place of what bl_positions_find finds. */
+bl_status bl_positions_set(bl_arena *a, bl_positions *ps, const bl_position *p, bl_error *err) BL_CHECKED;
+/* As a summary keeps them (text p NULL: none); in arena a. */
+bl_status bl_positions_print(bl_arena *a, const bl_positions *ps, bl_str *out, bl_error *err) BL_CHECKED;
+bl_status bl_positions_read(bl_arena *a, bl_str text, bl_positions *out, bl_error *err) BL_CHECKED;
+/* A change that led from the positions `before` to `after` is made again where they are `now`. *branch: where `now` is
+ * beside `before`, of the sources that moved; SAME: *out is where they are then. */
+bl_status bl_positions_rebase(bl_arena *a, bl_str before, bl_str after, bl_str now, bl_order *branch, bl_str *out,
+                              bl_error *err) BL_CHECKED;
 
 /* ---- rows ---- apply.c */
 typedef struct bl_applying {
@@ -51,8 +73,9 @@ typedef struct bl_applying {
   bl_putter putter;
   bl_text_file file;
   int64_t line, at; /* number and first byte of the line in hand */
-  bl_position last, stored;
-  int64_t n_events, n_skipped;
+  bl_str recorded;  /* the positions of the branch, as its summary has them */
+  bl_positions stored, last;
+  int64_t n_events, n_skipped, n_unordered;
   int64_t applied_lines, commit, n_commits; /* of a changelog */
 } bl_applying;
 

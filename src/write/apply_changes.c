@@ -26,11 +26,13 @@ static bl_status commit_of(const bl_json *event, bl_position *out, int64_t *id, 
 static bl_status read_recorded(bl_applying *a, const bl_snapshot *head, recorded *r, bl_error *err) {
   const bl_metadata *md = a->t->metadata;
   for (size_t steps = 0; head && steps < md->n_snapshots; steps++, head = bl_metadata_parent(md, head)) {
-    bl_position p;
+    bl_positions ps;
     int64_t id;
-    BL_TRY(bl_position_recorded(a->arena, bl_pairs_get(&head->summary, BL_SOURCE_POSITION), &p, err));
-    if (!p.names || strcmp(p.names[0], "commit_snapshot_id") != 0 || !bl_parse_i64(p.parts[0], &id)) continue;
-    if (!bl_imap_put(r->commits, id, 0, NULL)) return bl_nomem(err);
+    BL_TRY(bl_positions_read(a->arena, bl_pairs_get(&head->summary, BL_SOURCE_POSITION), &ps, err));
+    for (size_t i = 0; i < ps.n; i++) {
+      if (!bl_position_is_commit(&ps.items[i]) || !bl_parse_i64(ps.items[i].parts[0], &id)) continue;
+      if (!bl_imap_put(r->commits, id, 0, NULL)) return bl_nomem(err);
+    }
   }
   return BL_OK;
 }
@@ -101,9 +103,11 @@ bl_status bl_apply_change(bl_applying *a, const bl_json *event, bl_error *err) {
     a->n_skipped++;
     return BL_OK;
   }
-  if (!a->last.names || id != a->commit) a->n_commits++;
-  a->commit = id;
-  BL_TRY(bl_position_copy(a->arena, &position, &a->last, err));
+  if (a->last.n == 0 || id != a->commit) {
+    a->n_commits++;
+    a->commit = id;
+    BL_TRY(bl_positions_set(a->arena, &a->last, &position, err));
+  }
   bool puts = bl_str_is(type, "INSERT") || bl_str_is(type, "UPDATE_AFTER");
   if (!puts && !bl_str_is(type, "DELETE") && !bl_str_is(type, "UPDATE_BEFORE"))
     return bl_fail(err, BL_USAGE, "_change_type \"%.*s\" is none of INSERT, DELETE, UPDATE_BEFORE and UPDATE_AFTER",

@@ -170,22 +170,29 @@ static bl_status apply_event(bl_applying *a, const bl_json *event, const bl_json
   }
 }
 
+/* An event, unless it was applied before. */
+static bl_status apply_at(bl_applying *a, const bl_json *event, const bl_json *schema, char op, bl_error *err) {
+  bl_position position;
+  BL_TRY(bl_position_of(a->scratch, bl_json_get(event, "source"), &position, err));
+  a->n_events++;
+  bl_order order = bl_positions_order(&a->stored, &position);
+  if (order == BL_BEFORE) {
+    a->n_skipped++;
+    return BL_OK;
+  }
+  BL_TRY(apply_event(a, event, schema, op, err));
+  if (!position.log) return BL_OK;
+  if (order == BL_UNORDERED) a->n_unordered++;
+  bool later = bl_positions_order(&a->last, &position) > BL_SAME;
+  return later ? bl_positions_set(a->arena, &a->last, &position, err) : BL_OK;
+}
+
 bl_status bl_apply_debezium(bl_applying *a, const bl_json *event, bl_error *err) {
   const bl_json *payload = bl_json_get(event, "payload"), *schema = bl_json_get(event, "schema"), *op;
-  bl_position position;
-  bool known;
   if (payload && bl_json_get(event, "op") == NULL) event = payload;
   if (event->kind == BL_J_NULL) return BL_OK; /* a tombstone */
   op = event->kind == BL_J_OBJECT ? bl_json_get(event, "op") : NULL;
   if (!op || op->kind != BL_J_STRING || op->text.n != 1 || !strchr("crudtm", op->text.p[0]))
     return bl_fail(err, BL_USAGE, "it is no change event of Debezium: \"op\" must be c, r, u or d");
-  bl_position_of(bl_json_get(event, "source"), &position);
-  a->n_events++;
-  if (bl_position_cmp(&position, &a->stored, &known) < 0) {
-    a->n_skipped++;
-    return BL_OK;
-  }
-  BL_TRY(apply_event(a, event, schema, op->text.p[0], err));
-  bool later = bl_position_cmp(&position, &a->last, &known) > 0 || !known;
-  return position.names && later ? bl_position_copy(a->arena, &position, &a->last, err) : BL_OK;
+  return apply_at(a, event, schema, op->text.p[0], err);
 }

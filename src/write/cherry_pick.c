@@ -113,33 +113,19 @@ static bl_status refuse(const picking *p, bl_error *err) {
       (long long)p->pick->id, BL_STR_ARG(p->ref));
 }
 
-/* Has the branch events that the picked snapshot did not rest on? */
-static bl_status is_ahead(const picking *p, bl_str before, bl_str now, bl_str picked, bool *yes, bl_error *err) {
-  bl_arena *a = NULL;
-  bl_position there, here;
-  bool known;
-  bl_status st;
-  BL_GO(bl_arena_new(p->t->ctx, &a, err));
-  BL_GO(bl_position_recorded(a, before.p ? before : picked, &there, err));
-  BL_GO(bl_position_recorded(a, now, &here, err));
-  bool later = bl_position_is_later(&here, &there, &known);
-  *yes = before.p ? later : known;
-done:
-  bl_arena_free(a);
-  return st;
-}
-
 /* 4. */
 static bl_status note_position(picking *p, bl_error *err) {
   const bl_metadata *md = p->t->metadata;
   bl_str picked = bl_pairs_get(&p->pick->summary, BL_SOURCE_POSITION);
   bl_str before = bl_recorded_position(md, bl_metadata_parent(md, p->pick)), now = bl_recorded_position(md, p->head);
-  bool ahead = false;
+  bl_str moved;
+  bl_order branch;
   if (!picked.p) return BL_OK;
   BL_TRY(bl_staged_on_position(p->staged, now, err));
   if (bl_str_eq(before, now)) return bl_staged_note(p->staged, BL_SOURCE_POSITION, picked, err);
-  BL_TRY(is_ahead(p, before, now, picked, &ahead, err));
-  if (ahead)
+  BL_TRY(bl_positions_rebase(p->staged->arena, before, picked, now, &branch, &moved, err));
+  if (branch == BL_SAME) return bl_staged_note(p->staged, BL_SOURCE_POSITION, moved, err);
+  if (branch == BL_AFTER)
     return bl_fail(err, BL_CONFLICT,
                    "cannot cherry-pick snapshot %lld: events of its source have been applied to %.*s since it was "
                    "made: rows would exist twice",

@@ -139,13 +139,15 @@ static void test_debezium__names_what_does_not_go_with_the_table(void **state) {
 
 /* ---- positions ---- */
 
-#define AT(lsn, k, s) "{\"op\":\"u\",\"after\":{\"k\":" #k ",\"s\":\"" s "\"},\"source\":{\"lsn\":" #lsn "}}\n"
+#define EVENT(k, s, source) "{\"op\":\"u\",\"after\":{\"k\":" #k ",\"s\":\"" s "\"},\"source\":{" source "}}\n"
+/* Of a server of SQL Server, as that is the plainest. */
+#define AT(lsn, k, s) EVENT(k, s, "\"change_lsn\":" #lsn)
 
 static void test_positions__an_older_batch_is_not_applied_again(void **state) {
   (void)state;
   world w = world_new(3, "k long, s string", NULL);
   apply(&w, AT(10, 1, "a") AT(11, 2, "b"), BL_APPLY_DEBEZIUM);
-  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"lsn\":11}");
+  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"change_lsn\":11}");
   apply(&w, AT(10, 1, "a") AT(11, 2, "b"), BL_APPLY_DEBEZIUM); /* the same */
   assert_false(w.r.committed);
   apply(&w, AT(12, 1, "A"), BL_APPLY_DEBEZIUM);
@@ -156,7 +158,7 @@ static void test_positions__an_older_batch_is_not_applied_again(void **state) {
   apply(&w, AT(11, 2, "x") AT(12, 1, "A") AT(13, 3, "c"), BL_APPLY_DEBEZIUM); /* in part */
   counts_are(&w, 1, 0, 0, 1);
   world_holds(&w, "{\"k\":1,\"s\":\"A\"}\n{\"k\":2,\"s\":\"b\"}\n{\"k\":3,\"s\":\"c\"}\n");
-  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"lsn\":13}");
+  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"change_lsn\":13}");
   world_append(&w, "{\"k\":9,\"s\":\"z\"}\n"); /* a commit without position does not hide it */
   apply(&w, AT(12, 1, "old"), BL_APPLY_DEBEZIUM);
   assert_true(w.r.already_applied);
@@ -198,7 +200,7 @@ static void test_positions__are_kept_where_no_row_changes(void **state) {
   apply(&w, AT(11, 1, "b") AT(12, 1, "a"), BL_APPLY_DEBEZIUM); /* as it was */
   assert_true(w.r.committed);
   counts_are(&w, 0, 0, 0, 1);
-  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"lsn\":12}");
+  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"change_lsn\":12}");
   apply(&w, AT(12, 1, "a"), BL_APPLY_DEBEZIUM); /* nothing new in it */
   assert_false(w.r.committed);
   apply(&w, AT(11, 1, "b"), BL_APPLY_DEBEZIUM);
@@ -266,7 +268,7 @@ static void test_positions__go_along_with_a_snapshot_that_is_picked(void **state
   err = (bl_error)BL_ERROR_INIT;
   test_ok(pick(&w, "wap:w", NULL, &err), &err);
   assert_true(w.r.committed);
-  assert_string_equal(position_of(&w, "main"), "{\"lsn\":11}");
+  assert_string_equal(position_of(&w, "main"), "{\"change_lsn\":11}");
   assert_string_equal(world_summary(&w, "bergline.batch-id"), "batch");
   apply(&w, AT(10, 1, "old"), BL_APPLY_DEBEZIUM);
   assert_true(w.r.already_applied);
@@ -290,7 +292,171 @@ static void test_positions__a_pick_neither_leaves_events_out_nor_takes_them_twic
   apply(&w, AT(11, 2, "b") AT(12, 3, "c"), BL_APPLY_DEBEZIUM);
   test_status(BL_CONFLICT, pick(&w, "wap:w", NULL, &err), &err);
   test_says(&err, "rows would exist twice");
-  assert_string_equal(position_of(&w, "main"), "{\"lsn\":12}");
+  assert_string_equal(position_of(&w, "main"), "{\"change_lsn\":12}");
+  world_end(&w);
+}
+
+/* ---- order of transactions ---- */
+
+#define PG(commit, lsn, k, s)                                                                                          \
+  EVENT(k, s,                                                                                                          \
+        "\"connector\":\"postgresql\",\"name\":\"p\",\"sequence\":\"[" commit ",\\\"" #lsn "\\\"]\",\"lsn\":" #lsn)
+#define AFTER_COMMIT(commit) "\\\"" #commit "\\\""
+#define PG_BARE(lsn, k, s) EVENT(k, s, "\"connector\":\"postgresql\",\"name\":\"p\",\"lsn\":" #lsn)
+
+static void passed_over(const world *w, int64_t n) {
+  assert_int_equal(w->r.events_passed_over, n);
+  assert_int_equal(w->r.already_applied, n > 0 && !w->r.committed);
+}
+
+static void test_transactions__of_postgres_come_in_the_order_of_commits(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, PG(AFTER_COMMIT(90), 150, 1, "short"), BL_APPLY_DEBEZIUM);
+  apply(&w, PG(AFTER_COMMIT(160), 100, 2, "long"), BL_APPLY_DEBEZIUM); /* began earlier, was committed later */
+  counts_are(&w, 1, 0, 0, 0);
+  passed_over(&w, 0);
+  assert_string_equal(world_summary(&w, "bergline.source-position"),
+                      "{\"sources\":{\"postgresql/p\":{\"lsn\":100,\"last_commit_lsn\":160}}}");
+  apply(&w, PG(AFTER_COMMIT(90), 150, 1, "old"), BL_APPLY_DEBEZIUM);
+  passed_over(&w, 1);
+  apply(&w, PG(AFTER_COMMIT(90), 150, 1, "old") PG(AFTER_COMMIT(160), 99, 2, "old") PG(AFTER_COMMIT(160), 101, 3, "c"),
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 0, 0, 0);
+  passed_over(&w, 2);
+  world_holds(&w, "{\"k\":1,\"s\":\"short\"}\n{\"k\":2,\"s\":\"long\"}\n{\"k\":3,\"s\":\"c\"}\n");
+  world_end(&w);
+}
+
+static void test_transactions__without_their_commits_are_applied_as_they_come(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, PG_BARE(150, 1, "a"), BL_APPLY_DEBEZIUM);
+  apply(&w, PG_BARE(100, 2, "b") PG_BARE(90, 1, "c"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 1, 0, 0);
+  passed_over(&w, 0);
+  apply(&w, PG(AFTER_COMMIT(20), 30, 2, "d"), BL_APPLY_DEBEZIUM); /* beside one of which the commit is not known */
+  counts_are(&w, 0, 1, 0, 0);
+  world_holds(&w, "{\"k\":1,\"s\":\"c\"}\n{\"k\":2,\"s\":\"d\"}\n");
+  world_end(&w);
+}
+
+static void test_transactions__a_snapshot_read_lies_where_it_was_made(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, PG("null", 50, 1, "a"), BL_APPLY_DEBEZIUM);
+  apply(&w, PG("null", 50, 2, "b"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 0, 0, 0);
+  apply(&w, PG(AFTER_COMMIT(60), 55, 1, "A"), BL_APPLY_DEBEZIUM);
+  apply(&w, PG("null", 50, 1, "a"), BL_APPLY_DEBEZIUM); /* again */
+  passed_over(&w, 1);
+  apply(&w, PG("null", 70, 1, "anew"), BL_APPLY_DEBEZIUM); /* another */
+  counts_are(&w, 0, 1, 0, 0);
+  world_end(&w);
+}
+
+#define ORACLE(commit, scn, k, s)                                                                                      \
+  EVENT(k, s, "\"connector\":\"oracle\",\"name\":\"o\",\"scn\":\"" #scn "\",\"commit_scn\":" commit)
+
+static void test_transactions__of_oracle_come_in_the_order_of_commits(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, ORACLE("\"90\"", 150, 1, "short"), BL_APPLY_DEBEZIUM);
+  apply(&w, ORACLE("\"160:1:0a,70:2:0b\"", 100, 2, "long"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 0, 0, 0);
+  apply(&w, ORACLE("\"90:1:\"", 150, 1, "old"), BL_APPLY_DEBEZIUM);
+  passed_over(&w, 1);
+  apply(&w, ORACLE("null", 40, 1, "of the snapshot"), BL_APPLY_DEBEZIUM);
+  passed_over(&w, 1);
+  world_end(&w);
+}
+
+#define THREAD(n, commit, scn, k, s) ORACLE("\"" #commit "\",\"redo_thread\":" #n, scn, k, s)
+
+static void test_transactions__of_redo_threads_are_held_against_those_of_their_own(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, ORACLE("null", 30, 1, "z"), BL_APPLY_DEBEZIUM);
+  apply(&w, THREAD(1, 100, 120, 1, "a"), BL_APPLY_DEBEZIUM);
+  apply(&w, THREAD(2, 50, 90, 2, "b"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 0, 0, 0);
+  apply(&w, THREAD(1, 90, 95, 1, "old") THREAD(2, 50, 80, 2, "old"), BL_APPLY_DEBEZIUM);
+  passed_over(&w, 2);
+  apply(&w, ORACLE("null", 30, 1, "z"), BL_APPLY_DEBEZIUM);
+  passed_over(&w, 1);
+  world_end(&w);
+}
+
+/* ---- sources side by side ---- */
+
+#define OF(connector, name, k, lsn, s)                                                                                 \
+  EVENT(k, s, "\"connector\":\"" connector "\",\"name\":\"" name "\",\"change_lsn\":" #lsn)
+
+static void test_sources__have_a_position_each(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, OF("sqlserver", "a", 1, 100, "a"), BL_APPLY_DEBEZIUM);
+  apply(&w, OF("sqlserver", "b", 2, 50, "b"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 0, 0, 0);
+  assert_string_equal(world_summary(&w, "bergline.source-position"),
+                      "{\"sources\":{\"sqlserver/a\":{\"change_lsn\":100},\"sqlserver/b\":{\"change_lsn\":50}}}");
+  apply(&w, OF("sqlserver", "a", 1, 90, "old") OF("sqlserver", "b", 2, 60, "B"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 0, 1, 0, 0);
+  passed_over(&w, 1);
+  world_holds(&w, "{\"k\":1,\"s\":\"a\"}\n{\"k\":2,\"s\":\"B\"}\n");
+  world_end(&w);
+}
+
+static void test_sources__take_over_a_position_that_names_none(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, AT(10, 1, "a"), BL_APPLY_DEBEZIUM);
+  apply(&w, OF("sqlserver", "a", 1, 9, "old"), BL_APPLY_DEBEZIUM);
+  passed_over(&w, 1);
+  apply(&w, OF("sqlserver", "a", 1, 11, "b"), BL_APPLY_DEBEZIUM);
+  assert_string_equal(world_summary(&w, "bergline.source-position"),
+                      "{\"sources\":{\"sqlserver/a\":{\"change_lsn\":11}}}");
+  apply(&w, OF("sqlserver", "b", 2, 5, "b"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 0, 0, 0);
+  world_end(&w);
+}
+
+#define SERVER(id, gtid, file, pos, k, s)                                                                              \
+  EVENT(k, s,                                                                                                          \
+        "\"connector\":\"mysql\",\"name\":\"m\",\"server_id\":" #id ",\"gtid\":" gtid ",\"file\":\"" file              \
+        "\",\"pos\":" #pos ",\"row\":0")
+
+static void test_sources__another_server_has_a_log_of_its_own(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, SERVER(0, "null", "bin.000008", 4, 1, "z"), BL_APPLY_DEBEZIUM); /* a snapshot read */
+  apply(&w, SERVER(1, "\"aa:17\"", "bin.000009", 900, 1, "a"), BL_APPLY_DEBEZIUM);
+  apply(&w, SERVER(1, "\"aa:16\"", "bin.000009", 800, 1, "old"), BL_APPLY_DEBEZIUM);
+  passed_over(&w, 1);
+  apply(&w, SERVER(0, "null", "bin.000008", 4, 1, "z"), BL_APPLY_DEBEZIUM);
+  passed_over(&w, 1);
+  apply(&w, SERVER(2, "\"bb:1\"", "bin.000003", 4, 1, "b"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 0, 1, 0, 0);
+  apply(&w, SERVER(2, "\"cc:1\"", "bin.000001", 4, 1, "c"), BL_APPLY_DEBEZIUM); /* the same, made anew */
+  counts_are(&w, 0, 1, 0, 0);
+  apply(&w, SERVER(2, "null", "log.000001", 2, 1, "d"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 0, 1, 0, 0);
+  world_end(&w);
+}
+
+static void test_sources__go_along_with_a_pick_each_by_itself(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, OF("sqlserver", "a", 1, 10, "a"), BL_APPLY_DEBEZIUM);
+  stage_event(&w, OF("sqlserver", "a", 2, 11, "b"), "w", NULL);
+  apply(&w, OF("sqlserver", "b", 3, 5, "c"), BL_APPLY_DEBEZIUM); /* of another source */
+  test_ok(pick(&w, "wap:w", NULL, &err), &err);
+  assert_string_equal(position_of(&w, "main"), "{\"sources\":{\"sqlserver/a\":{\"change_lsn\":11},"
+                                               "\"sqlserver/b\":{\"change_lsn\":5}}}");
+  stage_event(&w, OF("sqlserver", "a", 4, 12, "d"), "v", NULL);
+  apply(&w, OF("sqlserver", "a", 4, 12, "d"), BL_APPLY_DEBEZIUM);
+  test_status(BL_CONFLICT, pick(&w, "wap:v", NULL, &err), &err);
   world_end(&w);
 }
 
@@ -392,6 +558,15 @@ int main(void) {
       cmocka_unit_test(test_positions__that_were_applied_do_not_hide_a_batch),
       cmocka_unit_test(test_positions__go_along_with_a_snapshot_that_is_picked),
       cmocka_unit_test(test_positions__a_pick_neither_leaves_events_out_nor_takes_them_twice),
+      cmocka_unit_test(test_transactions__of_postgres_come_in_the_order_of_commits),
+      cmocka_unit_test(test_transactions__without_their_commits_are_applied_as_they_come),
+      cmocka_unit_test(test_transactions__a_snapshot_read_lies_where_it_was_made),
+      cmocka_unit_test(test_transactions__of_oracle_come_in_the_order_of_commits),
+      cmocka_unit_test(test_transactions__of_redo_threads_are_held_against_those_of_their_own),
+      cmocka_unit_test(test_sources__have_a_position_each),
+      cmocka_unit_test(test_sources__take_over_a_position_that_names_none),
+      cmocka_unit_test(test_sources__another_server_has_a_log_of_its_own),
+      cmocka_unit_test(test_sources__go_along_with_a_pick_each_by_itself),
       cmocka_unit_test(test_changes__make_a_copy_and_keep_it_up),
       cmocka_unit_test(test_changes__keys_that_change_places_in_one_commit_are_all_there),
       cmocka_unit_test(test_changes__commits_are_in_no_order),
