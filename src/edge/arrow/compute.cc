@@ -241,7 +241,7 @@ void predicate(const ArrowArray *batch, const ArrowSchema *schema, const bl_pred
   p.finish(keep);
 }
 
-/* Every entry point: kernels are registered once, before the first call. */
+/* What calls kernels: they are registered once, before the first call. */
 template <typename F> bl_status run(bl_error *err, const char *what, F &&body) {
   bl_status st = bl_arrow_init(err);
   return st == BL_OK ? guard(err, what, BL_USAGE, std::forward<F>(body)) : st;
@@ -261,20 +261,21 @@ bl_status bl_arrow_filter(struct ArrowArray *in, const struct ArrowSchema *schem
 bl_status bl_arrow_take(struct ArrowArray *in, const struct ArrowSchema *schema, const int64_t *rows, int64_t n,
                         struct ArrowArray *out, bl_error *err) {
   out->release = nullptr;
-  return bl::run(err, "take", [&] { bl::take(in, schema, rows, n, out); });
+  return bl::guard(err, "take", BL_USAGE, [&] { bl::take(in, schema, rows, n, out); });
 }
 
 bl_status bl_arrow_gather(const struct ArrowArray *in, size_t n_in, const struct ArrowSchema *schema,
                           const int64_t *rows, int64_t n, struct ArrowArray *out, bl_error *err) {
   out->release = nullptr;
-  return bl::run(err, "take",
-                 [&] { bl::give(bl::gather(in, n_in, bl::storage_schema(bl::borrow_schema(schema)), rows, n), out); });
+  return bl::guard(err, "take", BL_USAGE, [&] {
+    bl::give(bl::gather(in, n_in, bl::storage_schema(bl::borrow_schema(schema)), rows, n), out);
+  });
 }
 
 bl_status bl_arrow_concat(struct ArrowArray *in, size_t n, const struct ArrowSchema *schema, struct ArrowArray *out,
                           bl_error *err) {
   out->release = nullptr;
-  return bl::run(err, "concat", [&] { bl::concat(in, n, schema, out); });
+  return bl::guard(err, "concat", BL_USAGE, [&] { bl::concat(in, n, schema, out); });
 }
 
 bl_status bl_arrow_cast(struct ArrowArray *in, const struct ArrowSchema *in_type, const struct ArrowSchema *out_type,
