@@ -52,7 +52,7 @@ static void write_expressions(cli_page *p) {
                                    {"X in (A, B), X not in (A, B)", "Is the value among the literals?"},
                                    {"X between A and B", "The same as X >= A and X <= B; also not between."},
                                    {"X is null, X is not null", "Never unknown."},
-                                   {"X is nan, X is not nan", "For float and double."},
+                                   {"X is nan, X is not nan", "For float and double; of null both are unknown."},
                                    {"starts_with(X, 'text')", "For strings and binary; upper and lower case differ."},
                                    {"X", "A boolean column stands for X = true."}};
   static const cli_item literals[] = {

@@ -42,6 +42,22 @@ static const char *form_name(const bl_table *t) {
   return t->form == BL_FORM_HADOOP ? "hadoop" : "catalog files";
 }
 
+/* Their names only: what they hold is encrypted. */
+static void print_keys(bl_buf *b, const bl_metadata *m) {
+  bl_buf_byte(b, '[');
+  for (size_t i = 0; i < m->n_keys; i++) {
+    bool first = true;
+    bl_buf_cstr(b, i ? ",{" : "{");
+    bl_text_key(b, &first, BL_STR("key_id"));
+    bl_print_json_str(b, m->keys[i].key_id);
+    bl_text_key(b, &first, BL_STR("encrypted_by_id"));
+    if (m->keys[i].encrypted_by.p) bl_print_json_str(b, m->keys[i].encrypted_by);
+    else bl_buf_cstr(b, "null");
+    bl_buf_byte(b, '}');
+  }
+  bl_buf_byte(b, ']');
+}
+
 static void info_cells(const bl_inspection *w, bl_report *r) {
   const bl_metadata *m = w->m;
   int64_t branches, tags;
@@ -66,6 +82,9 @@ static void info_cells(const bl_inspection *w, bl_report *r) {
   bl_report_i64(r, (int64_t)m->n_snapshots);
   bl_report_i64(r, branches);
   bl_report_i64(r, tags);
+  bl_report_i64(r, (int64_t)m->n_statistics);
+  bl_report_i64(r, (int64_t)m->n_partition_statistics);
+  print_keys(bl_report_json(r), m);
 }
 
 bl_status bl_inspect_info(const bl_inspection *w, bl_error *err) {
@@ -88,7 +107,10 @@ bl_status bl_inspect_info(const bl_inspection *w, bl_error *err) {
                                         "specs",
                                         "snapshots",
                                         "branches",
-                                        "tags"};
+                                        "tags",
+                                        "statistics_files",
+                                        "partition_statistics_files",
+                                        "encryption_keys"};
   bl_report *r;
   BL_TRY(bl_inspect_object(w, columns, BL_LEN(columns), &r, err));
   info_cells(w, r);

@@ -24,6 +24,11 @@ static bl_status choose_mode(bl_change *c, const char *kind, bl_error *err) {
     if (!c->merge_on_read && !bl_str_is_nocase(mode, "copy-on-write"))
       return bl_fail(err, BL_USAGE, "property %s: \"%s\": merge-on-read or copy-on-write is expected", key.p, mode.p);
   }
+  if (c->merge_on_read && md->format_version < 3 && c->o->mode == BL_MODE_DEFAULT) {
+    bl_warn(c->t->ctx, "property %s: merge-on-read: %s: format version %d has no deletion vectors: files are rewritten",
+            key.p, c->t->name, md->format_version);
+    c->merge_on_read = false;
+  }
   if (c->merge_on_read && md->format_version < 3)
     return bl_fail(err, BL_UNSUPPORTED,
                    "merge-on-read: %s: format version %d has no deletion vectors; copy-on-write works", c->t->name,

@@ -133,7 +133,7 @@ static bl_status put_properties(members *m, const creating *c) {
   for (size_t i = 0; i < c->o->n_properties; i++) {
     bl_pair pair;
     BL_TRY(bl_key_value(c->o->properties[i], &pair, c->err));
-    BL_TRY(bl_property_allowed(pair.key, c->err));
+    BL_TRY(bl_property_allowed(pair.key, pair.value, c->err));
     bl_str key = bl_arena_str(m->a, pair.key);
     if (!key.p) return bl_nomem(c->err);
     put(&p, key.p, bl_json_new_str(m->a, pair.value));

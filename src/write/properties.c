@@ -31,7 +31,63 @@ bl_status bl_key_value(const char *text, bl_pair *out, bl_error *err) {
   return BL_OK;
 }
 
-bl_status bl_property_allowed(bl_str key, bl_error *err) {
+/* ---- what is set by hand ---- */
+
+typedef enum value_kind { COUNT /* 0 or more */, AMOUNT /* above 0 */, SWITCH, MODE, ISOLATION } value_kind;
+
+static const struct {
+  const char *key;
+  value_kind kind;
+} known[] = {{"commit.retry.num-retries", COUNT},
+             {"commit.retry.min-wait-ms", COUNT},
+             {"commit.retry.max-wait-ms", COUNT},
+             {"commit.retry.total-timeout-ms", COUNT},
+             {"commit.manifest.target-size-bytes", AMOUNT},
+             {"commit.manifest.min-count-to-merge", AMOUNT},
+             {"commit.manifest-merge.enabled", SWITCH},
+             {"write.metadata.previous-versions-max", AMOUNT},
+             {"write.metadata.delete-after-commit.enabled", SWITCH},
+             {"write.metadata.metrics.max-inferred-column-defaults", AMOUNT},
+             {"write.target-file-size-bytes", AMOUNT},
+             {"write.parquet.row-group-size-bytes", AMOUNT},
+             {"write.parquet.page-size-bytes", AMOUNT},
+             {"write.parquet.page-row-limit", AMOUNT},
+             {"write.parquet.dict-size-bytes", AMOUNT},
+             {"write.parquet.bloom-filter-max-bytes", AMOUNT},
+             {"write.delete.mode", MODE},
+             {"write.update.mode", MODE},
+             {"write.merge.mode", MODE},
+             {"write.delete.isolation-level", ISOLATION},
+             {"write.update.isolation-level", ISOLATION},
+             {"write.merge.isolation-level", ISOLATION},
+             {"gc.enabled", SWITCH}};
+
+static bool one_of(bl_str v, const char *a, const char *b) {
+  return bl_str_is_nocase(v, a) || bl_str_is_nocase(v, b);
+}
+
+/* What is wanted, NULL where the value is that. */
+static const char *unlike(value_kind kind, bl_str v) {
+  int64_t n;
+  switch (kind) {
+  case COUNT: return bl_parse_i64(v, &n) && n >= 0 ? NULL : "a number is expected";
+  case AMOUNT: return bl_parse_i64(v, &n) && n > 0 ? NULL : "a number above 0 is expected";
+  case SWITCH: return one_of(v, "true", "false") ? NULL : "true or false is expected";
+  case MODE: return one_of(v, "copy-on-write", "merge-on-read") ? NULL : "merge-on-read or copy-on-write is expected";
+  default: return one_of(v, "serializable", "snapshot") ? NULL : "serializable or snapshot is expected";
+  }
+}
+
+static bl_status makes_sense(bl_str key, bl_str value, bl_error *err) {
+  for (size_t i = 0; i < BL_LEN(known); i++) {
+    const char *wanted = bl_str_is(key, known[i].key) ? unlike(known[i].kind, value) : NULL;
+    if (wanted)
+      return bl_fail(err, BL_USAGE, "wrong property: %s: \"%.*s\": %s", known[i].key, BL_STR_ARG(value), wanted);
+  }
+  return BL_OK;
+}
+
+bl_status bl_property_allowed(bl_str key, bl_str value, bl_error *err) {
   static const char *const reserved[] = {"format-version",           "uuid",
                                          "snapshot-count",           "current-snapshot-id",
                                          "current-snapshot-summary", "current-snapshot-timestamp-ms",
@@ -41,5 +97,5 @@ bl_status bl_property_allowed(bl_str key, bl_error *err) {
     if (bl_str_is(key, reserved[i]))
       return bl_fail(err, BL_USAGE, "wrong property: %s: it is not set as a property%s", reserved[i],
                      i == 0 ? " (create --format-version, upgrade)" : "");
-  return BL_OK;
+  return value.p ? makes_sense(key, value, err) : BL_OK;
 }

@@ -12,7 +12,8 @@ bool bl_property_is_snapshot_isolation(const bl_pairs *p, const char *prefix);
 /* "KEY=VALUE" split at the first '='; BL_USAGE where there is none or the key is empty. Borrowed. */
 bl_status bl_key_value(const char *text, bl_pair *out, bl_error *err) BL_CHECKED;
 
-/* May a property be set by hand? BL_USAGE: format-version and the like are fields of the metadata. */
-bl_status bl_property_allowed(bl_str key, bl_error *err) BL_CHECKED;
+/* May a property be set by hand, to this value (p NULL: unset)? BL_USAGE: format-version and the like are fields of the
+ * metadata; or the property is one that bergline goes by, and the value makes no sense. */
+bl_status bl_property_allowed(bl_str key, bl_str value, bl_error *err) BL_CHECKED;
 
 #endif

@@ -8,8 +8,8 @@ typedef struct property_change {
   size_t n_set, n_unset;
 } property_change;
 
-static bl_status check_key(const property_change *c, bl_str key, bl_error *err) {
-  BL_TRY(bl_property_allowed(key, err));
+static bl_status check_key(const property_change *c, bl_str key, bl_str value, bl_error *err) {
+  BL_TRY(bl_property_allowed(key, value, err));
   if (c->t->form == BL_FORM_HADOOP && bl_str_is(key, "write.metadata.path"))
     return bl_fail(err, BL_USAGE, "wrong property: write.metadata.path: a table in a folder keeps its metadata there");
   return BL_OK;
@@ -19,7 +19,7 @@ static bl_status check_change(const property_change *c, bl_error *err) {
   for (size_t i = 0; i < c->n_set; i++) {
     bl_pair p, q;
     BL_TRY(bl_key_value(c->set[i], &p, err));
-    BL_TRY(check_key(c, p.key, err));
+    BL_TRY(check_key(c, p.key, p.value, err));
     for (size_t k = 0; k < i; k++) {
       BL_TRY(bl_key_value(c->set[k], &q, err));
       if (bl_str_eq(p.key, q.key)) return bl_fail(err, BL_USAGE, "%.*s is set twice", BL_STR_ARG(p.key));
@@ -27,7 +27,7 @@ static bl_status check_change(const property_change *c, bl_error *err) {
     for (size_t k = 0; k < c->n_unset; k++)
       if (bl_str_is(p.key, c->unset[k])) return bl_fail(err, BL_USAGE, "%s is set and unset", c->unset[k]);
   }
-  for (size_t i = 0; i < c->n_unset; i++) BL_TRY(check_key(c, bl_str_of(c->unset[i]), err));
+  for (size_t i = 0; i < c->n_unset; i++) BL_TRY(check_key(c, bl_str_of(c->unset[i]), BL_STR_NONE, err));
   return BL_OK;
 }
 
