@@ -148,7 +148,10 @@ static void tell(const bl_applying *a) {
             "apply: %lld of %lld events lie before the position of their source and were passed over as "
             "already applied",
             (long long)a->n_skipped, (long long)a->n_events);
-  if (a->n_unordered)
+  if (a->n_unordered && a->changelog)
+    bl_warn(a->ctx, "apply: %lld commits cannot be ordered beside those that were applied before: they were applied",
+            (long long)a->n_unordered);
+  else if (a->n_unordered)
     bl_warn(a->ctx,
             "apply: %lld of %lld events cannot be ordered beside the position of their source (another server, "
             "or no position of a commit): they were applied as they came",
@@ -175,7 +178,7 @@ static bl_status make_columns(bl_applying *a, bl_error *err) {
   return bl_text_columns_build(a->ctx, &a->columns, err);
 }
 
-static bl_status begin(bl_applying *a, bl_input *events, bl_apply_source source, const bl_snapshot *head,
+static bl_status begin(bl_applying *a, bl_input *events, bl_apply_source source, const bl_snapshot *head, bool anyway,
                        bl_error *err) {
   bl_source_options so = {.verb = "apply", .schema = a->schema, .key = a->key, .n_key = a->n_key, .in_order = true};
   bl_text_file_init(&a->file, a->ctx, events);
@@ -185,10 +188,11 @@ static bl_status begin(bl_applying *a, bl_input *events, bl_apply_source source,
   BL_TRY(bl_source_new(a->t, &so, &a->source, err));
   BL_TRY(make_columns(a, err));
   BL_TRY(find_stored(a, head, err));
-  return source == BL_APPLY_CHANGES ? bl_apply_changes_begin(a, events, head, err) : BL_OK;
+  return source == BL_APPLY_CHANGES ? bl_apply_changes_begin(a, events, head, anyway, err) : BL_OK;
 }
 
 static void end(bl_applying *a) {
+  bl_apply_changes_dispose(a);
   bl_text_file_dispose(&a->file);
   bl_putter_dispose(&a->putter);
   bl_text_columns_dispose(&a->columns);
@@ -210,8 +214,9 @@ bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const 
   if (r->already_applied) return BL_OK;
   BL_TRY(bl_branch_head(t, bl_branch_of(o), &head, err));
   bl_status st;
-  BL_GO(begin(&a, events, source, head, err));
+  BL_GO(begin(&a, events, source, head, o && o->batch_id, err));
   BL_GO(read_events(&a, source, err));
+  if (a.changelog) BL_GO(bl_apply_changes_finish(&a, err));
   BL_GO(bl_source_seal(a.source, err));
   BL_GO(bl_upsert_source(t, a.source, &rules, o, r, err));
   r->events_passed_over = a.n_skipped;

@@ -31,6 +31,8 @@ typedef enum bl_order { BL_BEFORE = -1, BL_SAME = 0, BL_AFTER = 1, BL_UNORDERED 
  * server_id; change_lsn or commit_lsn and event_serial_no (SQL Server); commit_scn and scn, or lcr_position (Oracle).
  * Strings are borrowed, or in arena a. */
 bl_status bl_position_of(bl_arena *a, const bl_json *source, bl_position *out, bl_error *err) BL_CHECKED;
+/* Parts of positions in our own changelog. */
+enum { BL_COMMIT_ID, BL_COMMIT_SEQUENCE, BL_COMMIT_LIST, BL_COMMIT_EARLIER };
 bl_position bl_position_of_commit(bl_str snapshot_id);
 bool bl_position_is_commit(const bl_position *p);
 /* Where a lies beside b. Commits of our own are AFTER all others. */
@@ -56,6 +58,7 @@ bl_status bl_positions_rebase(bl_arena *a, bl_str before, bl_str after, bl_str n
                               bl_error *err) BL_CHECKED;
 
 /* ---- rows ---- apply.c */
+typedef struct bl_changelog bl_changelog; /* apply_changes.c */
 typedef struct bl_applying {
   bl_table *t;
   bl_ctx *ctx;
@@ -76,7 +79,8 @@ typedef struct bl_applying {
   bl_str recorded;  /* the positions of the branch, as its summary has them */
   bl_positions stored, last;
   int64_t n_events, n_skipped, n_unordered;
-  int64_t applied_lines, commit, n_commits; /* of a changelog */
+  bl_changelog *changelog;   /* NULL: of another source */
+  int64_t commit, n_commits; /* of a changelog: that of the line before */
 } bl_applying;
 
 /* The value of a column out of an image; types: what the event says of it, NULL = nothing. */
@@ -91,7 +95,12 @@ bl_status bl_applying_put(bl_applying *a, const bl_json *image, const bl_json *t
 /* An event of a line. */
 bl_status bl_apply_debezium(bl_applying *a, const bl_json *event, bl_error *err) BL_CHECKED; /* apply_debezium.c */
 bl_status bl_apply_change(bl_applying *a, const bl_json *event, bl_error *err) BL_CHECKED;   /* apply_changes.c */
-/* Which events of a changelog were applied before: those up to the last commit that the branch has recorded. */
-bl_status bl_apply_changes_begin(bl_applying *a, bl_input *events, const bl_snapshot *head, bl_error *err) BL_CHECKED;
+/* Which events of a changelog were applied before: those of commits that the branch has recorded, and those before
+ * them. anyway: what cannot be ordered counts as new; else it is BL_USAGE. */
+bl_status bl_apply_changes_begin(bl_applying *a, bl_input *events, const bl_snapshot *head, bool anyway,
+                                 bl_error *err) BL_CHECKED;
+/* The position that the batch leads to. */
+bl_status bl_apply_changes_finish(bl_applying *a, bl_error *err) BL_CHECKED;
+void bl_apply_changes_dispose(bl_applying *a);
 
 #endif

@@ -21,7 +21,7 @@ struct bl_log_kind {
 };
 
 static const bl_log_kind logs[] = {
-    {{"commit_snapshot_id"}, OF_COMMITS},
+    {{"commit_snapshot_id", "commit_sequence_number", "commits", "earlier"}, OF_COMMITS},
     {{"lsn", "last_commit_lsn"}, BY_COMMIT},
     {{"file", "pos", "row", "server_id", "gtid"}, BY_FILE},
     {{"commit_lsn", "change_lsn", "event_serial_no"}, BY_PARTS},
@@ -267,7 +267,7 @@ static bl_json *print_one(bl_arena *a, const bl_position *p) {
   for (size_t i = 0; o && i < MAX_PARTS; i++) {
     int64_t v;
     if (!p->parts[i].p) continue;
-    bool number = bl_parse_i64(p->parts[i], &v);
+    bool list = bl_position_is_commit(p) && i == BL_COMMIT_LIST, number = !list && bl_parse_i64(p->parts[i], &v);
     bl_json *part = number ? bl_json_new_i64(a, v) : bl_json_new_str(a, p->parts[i]);
     if (!bl_json_set(a, o, p->log->names[i], part)) return NULL;
   }

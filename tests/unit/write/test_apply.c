@@ -518,16 +518,136 @@ static void test_changes__keys_that_change_places_in_one_commit_are_all_there(vo
 }
 
 #define COMMITTED(id, s) "{\"k\":1,\"s\":\"" s "\",\"_change_type\":\"INSERT\",\"_commit_snapshot_id\":" #id "}\n"
+#define NUMBERED(id, n, k, s)                                                                                          \
+  "{\"k\":" #k ",\"s\":\"" s "\",\"_change_type\":\"INSERT\",\"_commit_snapshot_id\":" #id                             \
+  ",\"_commit_sequence_number\":" #n "}\n"
+#define IMAGE(id, n, k, s)                                                                                             \
+  "{\"k\":" #k ",\"s\":\"" s "\",\"_change_type\":\"INSERT\",\"_commit_snapshot_id\":" #id                             \
+  ",\"_last_updated_sequence_number\":" #n "}\n"
 
-static void test_changes__commits_are_in_no_order(void **state) {
+static void test_changes__that_were_applied_are_known_by_their_commits(void **state) {
   (void)state;
   world w = world_new(3, "k long, s string", NULL);
   apply(&w, COMMITTED(20, "a"), BL_APPLY_CHANGES);
   apply(&w, COMMITTED(10, "a"), BL_APPLY_CHANGES); /* changes nothing, and is kept */
   assert_true(w.r.committed);
-  assert_string_equal(world_summary(&w, "bergline.source-position"), "{\"commit_snapshot_id\":10}");
+  assert_string_equal(world_summary(&w, "bergline.source-position"),
+                      "{\"commit_snapshot_id\":10,\"commits\":\"20,10\"}");
   apply(&w, COMMITTED(10, "b"), BL_APPLY_CHANGES);
-  assert_true(w.r.already_applied);
+  passed_over(&w, 1);
+  apply(&w, COMMITTED(20, "c"), BL_APPLY_CHANGES);
+  passed_over(&w, 1);
+  world_holds(&w, "{\"k\":1,\"s\":\"a\"}\n");
+  world_end(&w);
+}
+
+static void test_changes__an_older_part_of_a_batch_is_not_applied_again(void **state) {
+  (void)state;
+  world from = world_new(3, "k long, s string", NULL), to = world_new(3, "k long, s string", NULL);
+  world_append(&from, "{\"k\":1,\"s\":\"a\"}\n");
+  char *first = changelog(&from, NULL);
+  world_append(&from, "{\"k\":2,\"s\":\"b\"}\n");
+  world_delete(&from, "k = 1", BL_MERGE_ON_READ);
+  world_update(&from, "s = 'x'", "k = 2", BL_MERGE_ON_READ);
+  char *all = changelog(&from, NULL);
+  apply(&to, all, BL_APPLY_CHANGES);
+  apply(&to, first, BL_APPLY_CHANGES);
+  passed_over(&to, 1);
+  assert_int_equal(to.t->metadata->n_snapshots, 1);
+  world_holds(&to, "{\"k\":2,\"s\":\"x\"}\n");
+  world_append(&from, "{\"k\":3,\"s\":\"c\"}\n");
+  char *more = changelog(&from, "seq:2");
+  apply(&to, more, BL_APPLY_CHANGES);
+  passed_over(&to, 3);
+  counts_are(&to, 1, 0, 0, 0);
+  world_holds(&to, "{\"k\":2,\"s\":\"x\"}\n{\"k\":3,\"s\":\"c\"}\n");
+  free(first);
+  free(all);
+  free(more);
+  world_end(&from);
+  world_end(&to);
+}
+
+static bl_status apply_batch(world *w, const char *lines, const char *batch, bl_error *err) {
+  static const char *const key[] = {"k"};
+  text_input in = bytes_of(lines);
+  bl_status st = bl_apply(w->t, &in.in, BL_APPLY_CHANGES, key, 1, &(bl_write_options){.batch_id = batch}, &w->r, err);
+  world_reopen(w);
+  return st;
+}
+
+static void test_changes__commits_of_another_table_are_not_taken_for_older_ones(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, NUMBERED(20, 5, 1, "a"), BL_APPLY_CHANGES);
+  assert_string_equal(world_summary(&w, "bergline.source-position"),
+                      "{\"commit_snapshot_id\":20,\"commit_sequence_number\":5,\"commits\":\"20\"}");
+  apply_fails(&w, NUMBERED(30, 4, 2, "b"), BL_APPLY_CHANGES, BL_USAGE, "commit 30 cannot be ordered");
+  apply_fails(&w, IMAGE(30, 4, 2, "b"), BL_APPLY_CHANGES, BL_USAGE, "--batch-id");
+  test_ok(apply_batch(&w, NUMBERED(30, 4, 2, "b"), "b", &err), &err);
+  counts_are(&w, 1, 0, 0, 0);
+  apply(&w, IMAGE(40, 6, 2, "c"), BL_APPLY_CHANGES);
+  counts_are(&w, 0, 1, 0, 0);
+  apply(&w, NUMBERED(20, 5, 1, "old") NUMBERED(30, 4, 2, "old"), BL_APPLY_CHANGES);
+  passed_over(&w, 2);
+  world_end(&w);
+}
+
+/* Commits from..to, of a row each. */
+static char *many(int from, int to, bool numbered) {
+  char number[64] = "";
+  char *text = calloc((size_t)(to - from + 1), 200);
+  for (int i = from; i <= to; i++) {
+    if (numbered) snprintf(number, sizeof number, ",\"_commit_sequence_number\":%d", i);
+    snprintf(text + strlen(text), 200,
+             "{\"k\":%d,\"s\":\"a\",\"_change_type\":\"INSERT\",\"_commit_snapshot_id\":%d%s}\n", i, i, number);
+  }
+  return text;
+}
+
+static void test_changes__of_which_too_many_were_applied_need_numbers(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long, s string", NULL);
+  char *plain = many(1, 300, false), *exact = many(301, 310, true), *start = many(1, 2, false);
+  char *numbered = many(1, 2, true), *next = many(311, 312, true), *overlap = many(309, 313, false);
+  apply(&w, plain, BL_APPLY_CHANGES);
+  counts_are(&w, 300, 0, 0, 0);
+  apply_fails(&w, start, BL_APPLY_CHANGES, BL_USAGE, "line 1: commit 1 cannot be ordered");
+  test_ok(apply_batch(&w, exact, "b", &err), &err);
+  apply(&w, next, BL_APPLY_CHANGES);
+  counts_are(&w, 2, 0, 0, 0);
+  apply(&w, numbered, BL_APPLY_CHANGES);
+  passed_over(&w, 2);
+  apply_fails(&w, start, BL_APPLY_CHANGES, BL_USAGE, "_commit_sequence_number");
+  apply(&w, overlap, BL_APPLY_CHANGES); /* it begins with what is known */
+  counts_are(&w, 1, 0, 0, 0);
+  passed_over(&w, 4);
+  free(plain);
+  free(exact);
+  free(start);
+  free(numbered);
+  free(next);
+  free(overlap);
+  world_end(&w);
+}
+
+/* As older versions have kept it. */
+static void test_changes__a_position_without_a_list_is_understood(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w, COMMITTED(20, "a"), BL_APPLY_CHANGES);
+  bl_snapshot *head = (bl_snapshot *)world_head(&w);
+  for (size_t i = 0; i < head->summary.n; i++)
+    if (strcmp(head->summary.items[i].key.p, "bergline.source-position") == 0)
+      head->summary.items[i].value = BL_STR("{\"commit_snapshot_id\":20}");
+  bl_error err = BL_ERROR_INIT;
+  static const char *const key[] = {"k"};
+  text_input in = bytes_of(COMMITTED(10, "z") COMMITTED(20, "z") COMMITTED(30, "b"));
+  test_ok(bl_apply(w.t, &in.in, BL_APPLY_CHANGES, key, 1, &(bl_write_options){.dry_run = true}, &w.r, &err), &err);
+  assert_int_equal(w.r.events_passed_over, 2);
+  counts_are(&w, 0, 1, 0, 0);
   world_end(&w);
 }
 
@@ -569,7 +689,11 @@ int main(void) {
       cmocka_unit_test(test_sources__go_along_with_a_pick_each_by_itself),
       cmocka_unit_test(test_changes__make_a_copy_and_keep_it_up),
       cmocka_unit_test(test_changes__keys_that_change_places_in_one_commit_are_all_there),
-      cmocka_unit_test(test_changes__commits_are_in_no_order),
+      cmocka_unit_test(test_changes__that_were_applied_are_known_by_their_commits),
+      cmocka_unit_test(test_changes__an_older_part_of_a_batch_is_not_applied_again),
+      cmocka_unit_test(test_changes__commits_of_another_table_are_not_taken_for_older_ones),
+      cmocka_unit_test(test_changes__of_which_too_many_were_applied_need_numbers),
+      cmocka_unit_test(test_changes__a_position_without_a_list_is_understood),
       cmocka_unit_test(test_changes__names_what_is_no_changelog),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
