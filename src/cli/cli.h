@@ -121,6 +121,7 @@ struct cli {
   bl_drivers drivers;
   bl_output *file;   /* -o */
   bool nobody_reads; /* stdout was closed by its reader */
+  bool ending_told;  /* that the ending of -o says nothing */
   const char *caret; /* the expression in which the error lies; NULL: none */
 };
 

@@ -80,9 +80,49 @@ static bl_status properties(run *r) {
   return cli_rows_end(&out, st);
 }
 
+/* ---- dry runs: what would be refused ---- */
+
+static bl_status skip_pair(void *user, const bl_catalog_pair *p, bl_error *err) {
+  (void)user, (void)p, (void)err;
+  return BL_OK;
+}
+
+static bl_status check_namespace(run *r) {
+  return bl_catalog_namespace_properties(r->catalog, r->args[0], skip_pair, NULL, &r->c->err);
+}
+
+/* A store that is not there yet has none. */
+static bl_status check_new_namespace(run *r) {
+  bl_error why = BL_ERROR_INIT;
+  bl_status st = r->catalog ? bl_catalog_namespace_properties(r->catalog, r->args[0], skip_pair, NULL, &why) : BL_OK;
+  if (!r->catalog || st == BL_NOT_FOUND) return BL_OK;
+  if (st == BL_OK)
+    return bl_fail(&r->c->err, BL_CONFLICT, "cannot create the namespace: %s: it exists already", r->args[0]);
+  return bl_fail(&r->c->err, st, "%s", why.message);
+}
+
+static bl_status refuse_table(void *user, const bl_catalog_entry *e, bl_error *err) {
+  const run *r = user;
+  return bl_fail(err, BL_CONFLICT, "cannot drop the namespace: %s: it holds the table %s", r->args[0], e->name);
+}
+
+static bl_status check_empty(run *r) {
+  bl_status st = check_namespace(r);
+  return st == BL_OK ? bl_catalog_tables(r->catalog, r->args[0], refuse_table, r, &r->c->err) : st;
+}
+
+static bl_status check_table(run *r) {
+  bl_table *t = NULL;
+  bl_status st = bl_table_open(r->c->ctx, r->args[0], &r->o, &t, &r->c->err);
+  bl_table_free(t);
+  return st;
+}
+
+/* ---- changes ---- */
+
 static bl_status create_namespace(run *r) {
   const cli_list *p = &r->v->properties;
-  bl_status st = BL_OK;
+  bl_status st = r->c->common.dry_run ? check_new_namespace(r) : BL_OK;
   if (!r->c->common.dry_run) st = bl_catalog_create_namespace(r->catalog, r->args[0], p->items, p->n, &r->c->err);
   return st == BL_OK ? done(r, "namespace created", r->args[0]) : st;
 }
@@ -91,25 +131,28 @@ static bl_status set_namespace(run *r) {
   const cli_list *p = &r->v->properties, *q = &r->v->removed;
   bl_status st = BL_OK;
   if (p->n + q->n == 0) return bl_fail(&r->c->err, BL_USAGE, "wrong usage: set-namespace: --property or --unset");
+  if (r->c->common.dry_run) st = check_namespace(r);
   if (!r->c->common.dry_run)
     st = bl_catalog_set_namespace(r->catalog, r->args[0], p->items, p->n, q->items, q->n, &r->c->err);
   return st == BL_OK ? done(r, "namespace changed", r->args[0]) : st;
 }
 
 static bl_status drop_namespace(run *r) {
-  bl_status st = cli_confirm(r->c, "drop the namespace %s", r->args[0]);
+  bl_status st = r->c->common.dry_run ? check_empty(r) : cli_confirm(r->c, "drop the namespace %s", r->args[0]);
   if (st == BL_OK && !r->c->common.dry_run) st = bl_catalog_drop_namespace(r->catalog, r->args[0], &r->c->err);
   return st == BL_OK ? done(r, "namespace dropped", r->args[0]) : st;
 }
 
 static bl_status drop(run *r) {
-  bl_status st = cli_confirm(r->c, r->v->purge ? "drop %s and remove its files" : "drop %s", r->args[0]);
+  bl_status st = r->c->common.dry_run
+                     ? check_table(r)
+                     : cli_confirm(r->c, r->v->purge ? "drop %s and remove its files" : "drop %s", r->args[0]);
   if (st == BL_OK && !r->c->common.dry_run) st = bl_catalog_drop(r->c->ctx, &r->o, r->args[0], r->v->purge, &r->c->err);
   return st == BL_OK ? done(r, r->v->purge ? "table purged" : "table dropped", r->args[0]) : st;
 }
 
 static bl_status rename_table(run *r) {
-  bl_status st = BL_OK;
+  bl_status st = r->c->common.dry_run ? check_table(r) : BL_OK;
   if (!r->c->common.dry_run) st = bl_catalog_rename(r->catalog, r->args[0], r->args[1], &r->c->err);
   return st == BL_OK ? done(r, "table renamed", r->args[1]) : st;
 }
@@ -138,12 +181,21 @@ static const struct action {
     {"register", "NS.T METADATA", "give a metadata file a name", 2, 2, false, register_table},
 };
 
+/* In a dry run of what would make it, a store that is not there is none (NULL). */
+static bl_status open_catalog(run *r, bool creates) {
+  cli *c = r->c;
+  if (!creates || !c->common.dry_run) return bl_catalog_open(c->ctx, &r->o, creates, &r->catalog, &c->err);
+  bl_error why = BL_ERROR_INIT;
+  bl_status st = bl_catalog_open(c->ctx, &r->o, false, &r->catalog, &why);
+  return st == BL_OK || st == BL_NOT_FOUND ? BL_OK : bl_fail(&c->err, st, "%s", why.message);
+}
+
 static bl_status run_action(cli *c, const struct action *a, const catalog_values *v) {
   run r = {.c = c, .v = v, .args = c->args + 1, .n_args = c->n_args - 1};
   if (r.n_args < a->min || r.n_args > a->max)
     return bl_fail(&c->err, BL_USAGE, "wrong usage: bergline catalog %s %s", a->name, a->args);
   bl_status st = cli_table_options(c, &r.o);
-  if (st == BL_OK) st = bl_catalog_open(c->ctx, &r.o, a->creates && !c->common.dry_run, &r.catalog, &c->err);
+  if (st == BL_OK) st = open_catalog(&r, a->creates);
   if (st == BL_OK) st = a->run(&r);
   bl_catalog_free(r.catalog);
   return st;

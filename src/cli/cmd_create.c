@@ -12,7 +12,8 @@ typedef struct create_values {
 } create_values;
 
 static const cli_option options[] = {
-    {"--schema", 0, CLI_VALUE, "SCHEMA", "the columns, as text or in a file (JSON)", offsetof(create_values, schema)},
+    {"--schema", 0, CLI_VALUE, "SCHEMA", "the columns, as text or in a file: Iceberg's JSON, or Arrow IPC",
+     offsetof(create_values, schema)},
     {"--like", 0, CLI_VALUE, "FILE", "the columns of a sample file: Parquet, Arrow, Avro, ORC, NDJSON, CSV",
      offsetof(create_values, like)},
     {"--partition", 0, CLI_VALUE, "FIELDS", "'bucket(16, a), day(ts)'; without it the table is unpartitioned",
@@ -27,8 +28,19 @@ static const cli_option options[] = {
 
 /* A column has a name and a type, with a blank between; a file's name has an ending. */
 static bool is_file_name(const char *schema) {
+  static const char *const endings[] = {".json", ".arrow", ".arrows", ".ipc", ".feather"};
   size_t n = strlen(schema);
-  return !strpbrk(schema, " \t\r\n") || (n > 5 && strcmp(schema + n - 5, ".json") == 0);
+  bool named = false;
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    size_t k = strlen(endings[i]);
+    named = named || (n > k && strcmp(schema + n - k, endings[i]) == 0);
+  }
+  return named || !strpbrk(schema, " \t\r\n");
+}
+
+/* An IPC file, or a stream, or the one message of a schema. */
+static bool is_arrow(const char *text) {
+  return strncmp(text, "ARROW1", 6) == 0 || strncmp(text, "\xff\xff\xff\xff", 4) == 0;
 }
 
 /* The bytes of a file as text; NULL: it cannot be opened. */
@@ -82,8 +94,9 @@ static bl_status create(cli *c, const void *values) {
     st = bl_fail(&c->err, BL_NOT_FOUND, "wrong schema: %s: neither columns as text nor a file that can be read",
                  v->schema);
   if (st == BL_OK) st = cli_table_options(c, &to);
-  if (st == BL_OK && v->like) {
-    st = bl_schema_like(c->ctx, v->like, &to, &like, &c->err);
+  const char *sample = text && is_arrow(text) ? v->schema : v->like;
+  if (st == BL_OK && sample) {
+    st = bl_schema_like(c->ctx, sample, &to, &like, &c->err);
     o.schema = like;
   }
   if (st == BL_OK) st = bl_table_create(c->ctx, c->args[0], &to, &o, &c->err);
@@ -104,7 +117,8 @@ const cli_command cli_create = {
         "  Makes TABLE: a folder that holds no table yet, in the form that Spark's hadoop catalog reads, or a name in "
         "a catalog.\n"
         "\n"
-        "  The schema is Iceberg's JSON, whose field ids are kept, or text: names and types, each with not null, "
+        "  The schema is Iceberg's JSON, whose field ids are kept, an Arrow IPC stream, file or schema message, or "
+        "text: names and types, each with not null, "
         "default LITERAL,\n"
         "  comment 'TEXT', primary key (identifier fields) behind it. Types: boolean int long float double "
         "decimal(P,S) date time\n"

@@ -3,9 +3,12 @@
 
 static bl_status moved(cli *c, const bl_write_result *r, const char *what) {
   cli_json j = {0};
-  if (c->common.dry_run) cli_json_text(&j, "done", "nothing (dry run)");
-  else
-    cli_json_text(&j, "done", r->already_applied ? "nothing: it is applied already" : r->committed ? what : "nothing");
+  bool dry = c->common.dry_run;
+  if (dry) cli_json_text(&j, "done", "nothing (dry run)");
+  cli_json_text(&j, dry ? "planned" : "done",
+                r->already_applied    ? "nothing: it is applied already"
+                : r->committed || dry ? what
+                                      : "nothing");
   if (r->snapshot_id) cli_json_number(&j, "snapshot_id", r->snapshot_id);
   if (r->rows_assigned) {
     cli_json_number(&j, "first_row_id", r->first_row_id);
@@ -33,7 +36,9 @@ static bl_status cherry_pick(cli *c, const void *values) {
   bl_status st = cli_open_to_write(c, &t, &w);
   if (st == BL_OK) st = bl_cherry_pick(t, c->args[1], &w, &r, &c->err);
   bl_table_free(t);
-  return st == BL_OK ? moved(c, &r, "snapshot picked") : st;
+  bool again = st == BL_OK && c->common.dry_run && !r.already_applied && !r.snapshot_id; /* a new snapshot */
+  if (st != BL_OK) return st;
+  return moved(c, &r, again ? "snapshot picked: its files are added again, in a new snapshot" : "snapshot picked");
 }
 
 static bl_status rollback(cli *c, const void *values) {

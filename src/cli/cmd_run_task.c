@@ -2,6 +2,7 @@
 #include "bergline/scan.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,16 @@
 #include "rows.h"
 
 enum { MAX_TASK = 1 << 28 };
+
+typedef struct task_values {
+  cli_list path_maps;
+} task_values;
+
+/* A task names its files: no catalog is asked. */
+static const cli_option options[] = {
+    {"--path-map", 0, CLI_LIST, "FROM=TO", "read paths that begin with FROM at TO (repeatable)",
+     offsetof(task_values, path_maps)},
+};
 
 typedef struct task_text {
   char *p;
@@ -41,11 +52,11 @@ static bl_status read_task(cli *c, const char *name, task_text *out) {
   return st;
 }
 
-static bl_status run_task(cli *c, const void *v) {
+static bl_status run_task(cli *c, const void *values) {
+  const task_values *v = values;
   task_text text = {0};
   struct ArrowArrayStream stream = {0};
-  bl_table_options o = {.path_maps = c->common.path_maps.items, .n_path_maps = c->common.path_maps.n};
-  (void)v;
+  bl_table_options o = {.path_maps = v->path_maps.items, .n_path_maps = v->path_maps.n};
   bl_status st = read_task(c, c->args[0], &text);
   if (st == BL_OK) st = bl_run_task(c->ctx, text.p, text.n, &o, &stream, &c->err);
   if (st == BL_OK) st = cli_write_rows(c, &stream);
@@ -64,8 +75,11 @@ const cli_command cli_run_task = {
             "  names: any process that reaches them can run it. A task of changes gives the rows that left and came to "
             "one file;\n"
             "  rows of different tasks with one _row_id are one row.\n",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(task_values),
     .min_args = 1,
     .max_args = 1,
-    .groups = CLI_TABLE | CLI_OUTPUT,
+    .groups = CLI_OUTPUT,
     .run = run_task,
 };

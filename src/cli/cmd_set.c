@@ -1,5 +1,18 @@
 /* cmd_set.c: set TABLE k=v…, unset TABLE k…. */
+#include <string.h>
+
 #include "writes.h"
+
+/* How many of the keys the table has; a key twice counts once. */
+static size_t count_set(bl_table *t, const char *const *keys, size_t n) {
+  size_t found = 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t k = 0;
+    while (k < i && strcmp(keys[k], keys[i]) != 0) k++;
+    found += k == i && bl_table_property(t, keys[i]);
+  }
+  return found;
+}
 
 static bl_status change(cli *c, bool set) {
   bl_table *t = NULL;
@@ -10,6 +23,7 @@ static bl_status change(cli *c, bool set) {
   if (st == BL_OK)
     st = set ? bl_set_properties(t, words, n, NULL, 0, &o, &c->err)
              : bl_set_properties(t, NULL, 0, words, n, &o, &c->err);
+  if (st == BL_OK && !set) n = count_set(t, words, n);
   bl_table_free(t);
   if (st != BL_OK) return st;
   return cli_metadata_result(c, c->args[0], "%zu %s %s", n, n == 1 ? "property" : "properties", set ? "set" : "unset");

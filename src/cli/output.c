@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,15 +40,32 @@ static const char *format_name(const char *p) {
   return "text";
 }
 
+/* What is behind the last dot of a file's name; NULL: nothing is. */
+static const char *ending_of(const char *file) {
+  const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file, *dot = strrchr(name, '.');
+  return dot && dot > name && dot[1] ? dot + 1 : NULL;
+}
+
 /* The format that the ending of a file name stands for. */
 static const char *format_of_file(const char *formats, const char *file) {
-  static const char *const endings[][2] = {{"txt", "text"},        {"ndjson", "ndjson"}, {"jsonl", "ndjson"},
-                                           {"csv", "csv"},         {"arrow", "arrow"},   {"arrows", "arrow"},
-                                           {"parquet", "parquet"}, {"json", "json"}};
-  const char *dot = strrchr(file, '.');
-  for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-    if (strcmp(dot + 1, endings[i][0]) == 0) return find_format(formats, endings[i][1], strlen(endings[i][1]));
+  static const char *const endings[][2] = {
+      {"txt", "text"},     {"ndjson", "ndjson"}, {"jsonl", "ndjson"},  {"csv", "csv"},         {"arrow", "arrow"},
+      {"arrows", "arrow"}, {"ipc", "arrow"},     {"feather", "arrow"}, {"parquet", "parquet"}, {"json", "json"}};
+  const char *ending = ending_of(file);
+  for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+    if (strcasecmp(ending, endings[i][0]) == 0) return find_format(formats, endings[i][1], strlen(endings[i][1]));
   return NULL;
+}
+
+/* The ending says something else than what the file will be: told once. */
+static void warn_of_ending(cli *c, const char *format) {
+  char text[300];
+  const char *ending = c->common.output ? ending_of(c->common.output) : NULL;
+  if (!ending || c->ending_told) return;
+  c->ending_told = true;
+  snprintf(text, sizeof text, "%.200s: no format that goes by the ending: it is written as %s (see --format)",
+           c->common.output, format);
+  cli_log(NULL, BL_LOG_WARNING, text);
 }
 
 bl_status cli_format(cli *c, const char **out) {
@@ -57,8 +75,10 @@ bl_status cli_format(cli *c, const char **out) {
     if (!p) return bl_fail(&c->err, BL_USAGE, "wrong usage: --format %s: %s is expected", c->common.format, formats);
   }
   if (!p && c->common.output) p = format_of_file(formats, c->common.output);
+  bool told = p != NULL;
   if (!p) p = nth_format(formats, !c->common.output && isatty(STDOUT_FILENO) ? 0 : 1);
   *out = format_name(p);
+  if (!told) warn_of_ending(c, *out);
   return BL_OK;
 }
 

@@ -126,14 +126,16 @@ static void write_output(cli_page *p) {
       {"done, metadata_location",
        "Commands that change metadata alone: what was done, and the file that has it; in a dry "
        "run planned: what would be."}};
-  cli_page_text(p,
-                "Data goes to standard output, or with -o to a file, which appears when it is complete: until then, "
-                "and where the command fails, an older one stays. A link is followed, and what is no regular file "
-                "(a pipe, a device, /dev/stdout) is written straight. The file's ending "
-                "chooses the format unless --format does. Everything else goes to standard error: warnings are "
-                "lines that begin with \"bergline: warning: \", an error is one line \"bergline: error: WHAT: WHERE: "
-                "WHY\" with file, byte position, JSON path or field where there is one. A progress bar shows on a "
-                "terminal when the work is long; see --progress.\n\nFormats:");
+  cli_page_text(
+      p, "Data goes to standard output, or with -o to a file, which appears when it is complete: until then, "
+         "and where the command fails, an older one stays. A link is followed, and what is no regular file "
+         "(a pipe, a device, /dev/stdout) is written straight. The file's ending "
+         "chooses the format unless --format does (.txt, .ndjson, .jsonl, .csv, .arrow, .arrows, .ipc, .feather, "
+         ".parquet, .json, in upper or lower case); of another ending a warning tells. Everything else goes to "
+         "standard error: warnings are "
+         "lines that begin with \"bergline: warning: \", an error is one line \"bergline: error: WHAT: WHERE: "
+         "WHY\" with file, byte position, JSON path or field where there is one. A progress bar shows on a "
+         "terminal when the work is long; see --progress.\n\nFormats:");
   ITEMS(p, formats);
   cli_page_text(p, "\nColumns come in schema order, then the metadata columns; with --columns in the order asked for. "
                    "Values in JSON:");

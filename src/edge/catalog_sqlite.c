@@ -381,10 +381,9 @@ static bl_status choose_name(sqlite_catalog *c, const char *wanted, bool create,
   bl_buf_init(&names.text, c->c.ctx, BL_BUF_MAX);
   BL_GO(collect_names(c, wanted, &names, err));
   const char *text = (const char *)names.text.p;
-  if (create && !wanted && names.n == 0) wanted = "default";
+  if (!wanted && names.n == 0) wanted = "default"; /* nothing is in it, whatever its name */
   if (!wanted && names.n > 1)
     st = bl_fail(err, BL_USAGE, "several catalogs in %s: name one of them (--catalog): %.300s", c->path, text);
-  else if (!wanted && names.n == 0) st = bl_fail(err, BL_NOT_FOUND, "no catalog in %s: its tables are empty", c->path);
   else if (wanted && !names.has_wanted && !create && names.n > 0) /* a store without names is any catalog's */
     st = bl_fail(err, BL_NOT_FOUND, "no such catalog: %s: %s holds %.300s", wanted, c->path, *text ? text : "none");
   if (st != BL_OK) goto done;

@@ -78,11 +78,16 @@ bl_status bl_catalog_refuse(const bl_catalog_options *o, bl_error *err) {
   if (folders && !o->warehouse)
     return bl_fail(err, BL_USAGE, "catalog %s: neither a uri nor a warehouse is given",
                    o->name ? o->name : "(unnamed)");
-  if (o->type) return bl_fail(err, BL_UNSUPPORTED, "catalogs of type %s: not supported by this build", o->type);
+  bool sql = o->type && (strcmp(o->type, "sql") == 0 || strcmp(o->type, "jdbc") == 0);
+  if (sql && !o->uri)
+    return bl_fail(err, BL_USAGE, "catalog %s: a catalog of type %s needs a uri", o->name ? o->name : "(unnamed)",
+                   o->type);
+  if (o->type && !sql) return bl_fail(err, BL_UNSUPPORTED, "catalogs of type %s: not supported by this build", o->type);
   if (!o->uri) return bl_fail(err, BL_UNSUPPORTED, "catalogs of folders: not supported by this build");
   /* A URI may carry a password: only its scheme is shown. */
-  return bl_fail(err, BL_UNSUPPORTED, "catalog URIs with %.*s: not supported by this build", (int)strcspn(o->uri, ":"),
-                 o->uri);
+  const char *uri = strncmp(o->uri, "jdbc:", 5) == 0 ? o->uri + 5 : o->uri;
+  return bl_fail(err, BL_UNSUPPORTED, "catalog URIs with %.*s: not supported by this build", (int)strcspn(uri, ":/@"),
+                 uri);
 }
 
 bl_status bl_catalog_connect(bl_ctx *ctx, const bl_drivers *d, const bl_catalog_options *o, bl_catalog **out,

@@ -88,6 +88,10 @@ static bl_status publish(bl_ctx *ctx, bl_io *io, const char *folder, int64_t ver
   return st;
 }
 
+bl_status bl_folder_check(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, bl_error *err) {
+  return check_newest(ctx, io, folder, version, err);
+}
+
 bl_status bl_folder_publish(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, const void *p, size_t n,
                             bool gzip, bl_error *err) {
   char name[64];

@@ -17,5 +17,7 @@
  * BL_UNKNOWN: nobody knows whether the file is there, or will be after a power cut. Others: nothing changed. */
 bl_status bl_folder_publish(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, const void *p, size_t n,
                             bool gzip, bl_error *err) BL_CHECKED;
+/* What bl_folder_publish would refuse: is the newest version version - 1? BL_CONFLICT. */
+bl_status bl_folder_check(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, bl_error *err) BL_CHECKED;
 
 #endif

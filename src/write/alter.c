@@ -69,23 +69,53 @@ bl_status bl_alter_find(bl_alter_context *c, const char *name, const bl_field **
   return bl_fail(err, BL_DAMAGED, "the schema's document has no field %d", (int)(*f)->id);
 }
 
-bl_status bl_alter_parent(bl_alter_context *c, const char *name, bl_json **fields, const bl_type **parent, bl_str *last,
-                          bl_error *err) {
-  const char *dot = strrchr(name, '.');
+/* The part that begins with a quote at p is written to *to; the byte behind it, NULL: it does not end. */
+static const char *take_quoted(const char *p, char **to) {
+  for (p++; *p; p++) {
+    if (*p == '"' && p[1] != '"') return p + 1;
+    if (*p == '"') p++;
+    *(*to)++ = *p;
+  }
+  return NULL;
+}
+
+bl_status bl_alter_unquote(bl_arena *a, const char *name, const char **plain, size_t *last, bl_error *err) {
+  char *text = bl_arena_alloc(a, strlen(name) + 1, 1), *to = text;
+  if (!text) return bl_nomem(err);
+  *last = 0;
+  for (const char *p = name;; *to++ = *p++) {
+    if (*p == '"') p = take_quoted(p, &to);
+    else
+      while (*p && *p != '.') *to++ = *p++;
+    if (!p || (*p && *p != '.'))
+      return bl_fail(err, BL_USAGE, "wrong name of a column: %s: the quotes do not match", name);
+    if (!*p) break;
+    *last = (size_t)(to - text) + 1;
+  }
+  *to = 0;
+  *plain = text;
+  return BL_OK;
+}
+
+bl_str bl_alter_parent_name(bl_alter_context *c) {
+  return c->last ? bl_arena_str(c->a, (bl_str){c->words[0], c->last - 1}) : BL_STR("");
+}
+
+bl_status bl_alter_parent(bl_alter_context *c, bl_json **fields, const bl_type **parent, bl_str *last, bl_error *err) {
   const bl_field *f = NULL;
   bl_field_place at = {.holder = c->doc};
   bl_json *type = c->doc;
-  *last = bl_str_of(dot ? dot + 1 : name);
-  if (dot) {
-    bl_str path = bl_arena_str(c->a, (bl_str){name, (size_t)(dot - name)});
-    if (!path.p) return bl_nomem(err);
+  bl_str path = bl_alter_parent_name(c);
+  if (!path.p) return bl_nomem(err);
+  *last = bl_str_of(c->words[0] + c->last);
+  if (c->last) {
     BL_TRY(bl_alter_find(c, path.p, &f, &at, err));
     type = (bl_json *)bl_json_get(at.holder, at.type_key);
   }
   *parent = type_of(c->schema, f);
   *fields = type && type->kind == BL_J_OBJECT ? (bl_json *)bl_json_get(type, "fields") : NULL;
   if ((*parent)->kind == BL_STRUCT && *fields) return BL_OK;
-  return bl_fail(err, BL_USAGE, "%.*s is no struct: it has no fields of its own", (int)(dot ? dot - name : 0), name);
+  return bl_fail(err, BL_USAGE, "%s is no struct: it has no fields of its own", path.p);
 }
 
 static bl_json *sibling(bl_json *siblings, const char *name) {
@@ -99,10 +129,12 @@ static bl_json *sibling(bl_json *siblings, const char *name) {
 bl_status bl_alter_place(bl_alter_context *c, bl_json *siblings, bl_json *field, const char *where, const char *other,
                          bl_error *err) {
   bool first = strcmp(where, "first") == 0, after = strcmp(where, "after") == 0;
-  const char *dot = other ? strrchr(other, '.') : NULL;
+  const char *plain = "";
+  size_t last = 0;
   if (!first && !after && strcmp(where, "before") != 0)
     return bl_fail(err, BL_USAGE, "wrong place: %s: first, after NAME or before NAME is expected", where);
-  bl_json *next = first ? NULL : other ? sibling(siblings, dot ? dot + 1 : other) : NULL;
+  if (other) BL_TRY(bl_alter_unquote(c->a, other, &plain, &last, err));
+  bl_json *next = first ? NULL : other ? sibling(siblings, plain + last) : NULL;
   if (!first && !next) return bl_fail(err, BL_USAGE, "there is no column %s beside it", other ? other : "");
   if (next == field) return bl_fail(err, BL_USAGE, "a column cannot stand beside itself: %s", other);
   /* every sibling is put behind the others once, in the new order */
@@ -185,7 +217,10 @@ static bl_status alter_identifier(bl_alter_context *c, bl_error *err) {
   for (const char *p = c->words[0]; *p;) {
     bl_str name = next_name(c->a, &p);
     if (!name.p) return bl_nomem(err);
-    const bl_field *f = bl_schema_find_name(c->schema, name);
+    const char *plain;
+    size_t last;
+    BL_TRY(bl_alter_unquote(c->a, name.p, &plain, &last, err));
+    const bl_field *f = bl_schema_find_name(c->schema, bl_str_of(plain));
     if (!f) return bl_fail(err, BL_USAGE, "there is no column %s", name.p);
     BL_TRY(bl_identifier_allowed(c->schema, f, err));
     if (!ids || !bl_json_push(ids, bl_json_new_i64(c->a, f->id))) return bl_nomem(err);
@@ -203,21 +238,22 @@ static const struct verb {
   const char *name;
   size_t min, max;
   bool schema; /* the schema's document becomes the current one afterwards */
+  bool column; /* the first word is the name of one */
   bl_status (*run)(bl_alter_context *c, bl_error *err);
   const char *usage;
 } verbs[] = {
-    {"add", 2, 12, true, bl_alter_add,
+    {"add", 2, 12, true, true, bl_alter_add,
      "add NAME TYPE [not null] [default LITERAL] [doc TEXT] [first|after X|before X]"},
-    {"drop", 1, 1, true, bl_alter_drop, "drop NAME"},
-    {"rename", 2, 2, true, bl_alter_rename, "rename NAME NEW-NAME"},
-    {"move", 2, 3, true, alter_move, "move NAME first|after X|before X"},
-    {"type", 2, 2, true, bl_alter_type, "type NAME TYPE"},
-    {"optional", 1, 1, true, alter_optional, "optional NAME"},
-    {"default", 2, 2, true, alter_default, "default NAME LITERAL|null"},
-    {"doc", 2, 2, true, alter_doc, "doc NAME TEXT"},
-    {"identifier", 1, 1, true, alter_identifier, "identifier NAME,…"},
-    {"partition", 2, 2, false, bl_alter_partition, "partition add|drop FIELD"},
-    {"sort", 1, 1, false, bl_alter_sort, "sort FIELDS"},
+    {"drop", 1, 1, true, true, bl_alter_drop, "drop NAME"},
+    {"rename", 2, 2, true, true, bl_alter_rename, "rename NAME NEW-NAME"},
+    {"move", 2, 3, true, true, alter_move, "move NAME first|after X|before X"},
+    {"type", 2, 2, true, true, bl_alter_type, "type NAME TYPE"},
+    {"optional", 1, 1, true, true, alter_optional, "optional NAME"},
+    {"default", 2, 2, true, true, alter_default, "default NAME LITERAL|null"},
+    {"doc", 2, 2, true, true, alter_doc, "doc NAME TEXT"},
+    {"identifier", 1, 1, true, false, alter_identifier, "identifier NAME,…"},
+    {"partition", 2, 2, false, false, bl_alter_partition, "partition add|drop FIELD"},
+    {"sort", 1, 1, false, false, bl_alter_sort, "sort FIELDS"},
 };
 
 static bl_status find_verb(const char *const *words, size_t n, const struct verb **out, bl_error *err) {
@@ -262,10 +298,13 @@ static bl_status edit(void *user, bl_edit *e, bl_error *err) {
                         .schema = bl_metadata_current_schema(e->base),
                         .doc = doc ? bl_json_copy(e->a, doc) : NULL,
                         .last_column_id = e->base->last_column_id,
-                        .words = x->words + 1,
                         .n = x->n - 1,
                         .err = err};
-  if (!c.doc) return bl_nomem(err);
+  const char **words = bl_arena_alloc(e->a, x->n, sizeof *words);
+  if (!c.doc || !words) return bl_nomem(err);
+  for (size_t i = 1; i < x->n; i++) words[i - 1] = x->words[i];
+  c.words = words;
+  if (x->verb->column) BL_TRY(bl_alter_unquote(e->a, words[0], &words[0], &c.last, err));
   BL_TRY(x->verb->run(&c, err));
   if (!x->verb->schema) return BL_OK;
   BL_TRY(check_document(&c, err));

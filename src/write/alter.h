@@ -12,7 +12,8 @@ typedef struct bl_alter_context {
   const bl_schema *schema; /* the current one, as it was */
   bl_json *doc;            /* a copy of its document, to be changed */
   int32_t last_column_id;
-  const char *const *words; /* behind the verb */
+  const char *const *words; /* behind the verb; words[0] without quotes where it names a column */
+  size_t last;              /* where the last part of the column's name begins in words[0] */
   size_t n;
   bl_error *err;
 } bl_alter_context;
@@ -29,9 +30,14 @@ typedef struct bl_field_place {
 bool bl_alter_is_id(const bl_json *obj, const char *key, int32_t id);
 bl_status bl_alter_find(bl_alter_context *c, const char *name, const bl_field **f, bl_field_place *out,
                         bl_error *err) BL_CHECKED;
-/* The "fields" of the struct that `name` without its last part means, and that part. */
-bl_status bl_alter_parent(bl_alter_context *c, const char *name, bl_json **fields, const bl_type **parent, bl_str *last,
+/* The "fields" of the struct that words[0] without its last part means, and that part. */
+bl_status bl_alter_parent(bl_alter_context *c, bl_json **fields, const bl_type **parent, bl_str *last,
                           bl_error *err) BL_CHECKED;
+/* What words[0] says before its last part: "": the table; p NULL: no memory. */
+bl_str bl_alter_parent_name(bl_alter_context *c);
+/* A name with parts in quotes ("a b", "x.y".z; "" is a quote) as it is without them; last: where its last part begins.
+ * BL_USAGE. */
+bl_status bl_alter_unquote(bl_arena *a, const char *name, const char **plain, size_t *last, bl_error *err) BL_CHECKED;
 /* Take a sibling to another place: where is "first", "after" or "before" with the name of another one. */
 bl_status bl_alter_place(bl_alter_context *c, bl_json *siblings, bl_json *field, const char *where, const char *other,
                          bl_error *err) BL_CHECKED;

@@ -81,16 +81,11 @@ static bl_status field_document(bl_alter_context *c, bl_field *f, bl_json **out,
   return *out ? BL_OK : bl_nomem(err);
 }
 
-static bl_str parent_name(bl_alter_context *c) {
-  const char *dot = strrchr(c->words[0], '.');
-  return dot ? bl_arena_str(c->a, (bl_str){c->words[0], (size_t)(dot - c->words[0])}) : BL_STR("");
-}
-
 bl_status bl_alter_add(bl_alter_context *c, bl_error *err) {
   adding x = {0};
   bl_json *fields, *doc;
   const bl_type *parent;
-  BL_TRY(bl_alter_parent(c, c->words[0], &fields, &parent, &x.field.name, err));
+  BL_TRY(bl_alter_parent(c, &fields, &parent, &x.field.name, err));
   BL_TRY(check_name(c, parent, x.field.name, err));
   x.field.id = ++c->last_column_id;
   BL_TRY(bl_type_text(c->a, bl_str_of(c->words[1]), &c->last_column_id, &x.field.type, err));
@@ -102,7 +97,7 @@ bl_status bl_alter_add(bl_alter_context *c, bl_error *err) {
   BL_TRY(field_document(c, &x.field, &doc, err));
   if (!bl_json_push(fields, doc)) return bl_nomem(err);
   if (x.where) BL_TRY(bl_alter_place(c, fields, doc, x.where, x.other, err));
-  bl_str above = parent_name(c);
+  bl_str above = bl_alter_parent_name(c);
   return above.p ? bl_alter_mapping_add(c, above.p, &x.field, err) : bl_nomem(err);
 }
 
@@ -162,9 +157,15 @@ bl_status bl_alter_rename(bl_alter_context *c, bl_error *err) {
   bl_json *fields;
   const bl_type *parent;
   bl_str last, to = bl_str_of(c->words[1]);
+  if (c->words[1][0] == '"') {
+    const char *plain;
+    size_t unused;
+    BL_TRY(bl_alter_unquote(c->a, c->words[1], &plain, &unused, err));
+    to = bl_str_of(plain);
+  }
   BL_TRY(bl_alter_find(c, c->words[0], &f, &at, err));
   if (!at.siblings) return bl_fail(err, BL_USAGE, "%s is no field of a struct: it has no name of its own", c->words[0]);
-  BL_TRY(bl_alter_parent(c, c->words[0], &fields, &parent, &last, err));
+  BL_TRY(bl_alter_parent(c, &fields, &parent, &last, err));
   if (bl_str_eq(last, to)) return BL_OK;
   BL_TRY(check_name(c, parent, to, err));
   bl_field named = *f;
@@ -172,7 +173,7 @@ bl_status bl_alter_rename(bl_alter_context *c, bl_error *err) {
   BL_TRY(bl_field_allowed(&named, parent == &c->schema->root, c->md->format_version, err));
   bl_json *name = bl_json_new_str(c->a, to);
   if (!name || !bl_json_set(c->a, at.holder, "name", name)) return bl_nomem(err);
-  bl_str above = parent_name(c);
+  bl_str above = bl_alter_parent_name(c);
   bl_str full = !above.p ? BL_STR_NONE : above.n ? bl_arena_printf(c->a, "%s.%.*s", above.p, (int)to.n, to.p) : to;
   if (!full.p) return bl_nomem(err);
   BL_TRY(bl_alter_properties(c, bl_str_of(c->words[0]), full, err));

@@ -9,9 +9,10 @@ static bool same_field(const bl_partition_field *a, const bl_partition_field *b)
          bl_str_eq(a->transform.text, b->transform.text);
 }
 
-/* An equal field of an older spec keeps its id (spec: "Partition Evolution"); *last_id otherwise grows. */
+/* An equal field of an older spec keeps its id (spec: "Partition Evolution"); *last_id otherwise grows. In version 1 a
+ * field that was dropped is still there, with its id. */
 static void give_id(const bl_metadata *md, bl_partition_field *f, bool named, int32_t *last_id) {
-  for (size_t i = 0; i < md->n_specs; i++)
+  for (size_t i = 0; md->format_version > 1 && i < md->n_specs; i++)
     for (size_t k = 0; k < md->specs[i].n_fields; k++) {
       const bl_partition_field *old = &md->specs[i].fields[k];
       if (!same_field(old, f) || (named && !bl_str_eq(old->name, f->name))) continue;
@@ -41,6 +42,12 @@ static bl_status check_name(const bl_alter_context *c, const bl_partition_field 
   return BL_OK;
 }
 
+/* Version 1: a field that was dropped gives its name to a new one, as Java does it. */
+static bl_status rename_dropped(bl_alter_context *c, bl_partition_field *f, bl_error *err) {
+  f->name = bl_arena_printf(c->a, "%.*s_%d", BL_STR_ARG(f->name), (int)f->field_id);
+  return f->name.p ? BL_OK : bl_nomem(err);
+}
+
 static bl_status add_field(bl_alter_context *c, bl_partition_spec *spec, int32_t *last_id, bl_error *err) {
   bl_partition_spec one;
   BL_TRY(bl_partition_text(c->a, bl_str_of(c->words[1]), c->schema, &one, err));
@@ -52,10 +59,13 @@ static bl_status add_field(bl_alter_context *c, bl_partition_spec *spec, int32_t
   if (*last_id == INT32_MAX) return bl_fail(err, BL_USAGE, "the table has no partition field id left");
   give_id(c->md, f, strstr(c->words[1], " as ") != NULL, last_id);
   BL_TRY(check_name(c, f, err));
-  for (size_t i = 0; i < spec->n_fields; i++)
-    if (bl_str_eq(spec->fields[i].name, f->name))
+  for (size_t i = 0; i < spec->n_fields; i++) {
+    if (!bl_str_eq(spec->fields[i].name, f->name)) continue;
+    if (spec->fields[i].transform.kind != BL_T_VOID)
       return bl_fail(err, BL_USAGE, "there is a partition field %.*s already: give it another name (as NAME)",
                      BL_STR_ARG(f->name));
+    BL_TRY(rename_dropped(c, &spec->fields[i], err));
+  }
   spec->fields[spec->n_fields++] = *f;
   return BL_OK;
 }

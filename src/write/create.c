@@ -203,7 +203,8 @@ static bl_status create_in_folder(bl_arena *a, const bl_drivers *d, const char *
   BL_GO(bl_absolute_path(a, folder, &location, err));
   BL_GO(bl_new_document(a, o, location.p, &doc, err));
   BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, NULL, err));
-  if (!o->dry_run) st = bl_folder_publish(ctx, io, location.p, 1, bytes.p, bytes.n, gzip, err);
+  st = o->dry_run ? bl_folder_check(ctx, io, location.p, 1, err)
+                  : bl_folder_publish(ctx, io, location.p, 1, bytes.p, bytes.n, gzip, err);
 done:
   bl_buf_free(&bytes);
   if (io) io->free(io);

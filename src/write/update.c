@@ -1,5 +1,6 @@
 /* update.c: update --set --where. Merge-on-read writes the changed rows with their ids and a vector over the old ones;
  * copy-on-write rewrites the touched files in their order, changed rows among the others (W4). */
+#include "rows/arrow_own.h"
 #include "write/change.h"
 #include "write/set_rows.h"
 
@@ -60,11 +61,28 @@ static bl_status stage_files(bl_change *c, update *u, bl_touch *x, bl_error *err
   return BL_OK;
 }
 
+/* ---- dry run ---- */
+
+static bl_status visit_checked(void *user, void *lane, bl_touch_rows *rows, bl_error *err) {
+  struct ArrowArray out;
+  (void)lane;
+  BL_TRY(bl_setter_apply(((update *)user)->setter, rows, &out, err));
+  bl_array_release(&out);
+  return BL_OK;
+}
+
+/* The new values are made and forgotten: one that cannot be made fails as it would. */
+static bl_status check_values(update *u, bl_touch *x, bl_error *err) {
+  bl_touch_reader found = {.which = BL_TOUCH_FOUND, .wanted = &x->all.wanted, .visit = visit_checked, .user = u};
+  return bl_touch_read(x, &found, err);
+}
+
 /* ---- the verb ---- */
 
 static bl_status stage_found(bl_change *c, update *u, bl_touch *x, bl_error *err) {
   for (size_t i = 0; i < x->n_files; i++) c->counts.rows_updated += x->files[i].n_found;
-  if (c->o->dry_run || c->counts.rows_updated == 0) return BL_OK;
+  if (c->counts.rows_updated == 0) return BL_OK;
+  if (c->o->dry_run) return check_values(u, x, err);
   BL_TRY(bl_change_writers(c, true, &u->pool, err));
   bl_status st = c->merge_on_read ? stage_vectors(c, u, x, err) : stage_files(c, u, x, err);
   if (st == BL_OK) return bl_writer_pool_finish(u->pool, err);

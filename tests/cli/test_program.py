@@ -38,6 +38,37 @@ class Program(unittest.TestCase):
             else:
                 self.assertTrue(text.startswith('name '))
 
+    def test_endings_count_in_upper_and_lower_case(self):
+        for name, magic in (('x.CSV', b'id'), ('x.Arrow', b'\xff\xff\xff\xff'), ('x.ipc', b'\xff\xff\xff\xff'),
+                            ('x.feather', b'\xff\xff\xff\xff'), ('x.PARQUET', b'PAR1'), ('x.jsonl', b'{')):
+            p = run('scan', os.path.join(TABLES, 'mor_basic', 'table'), '--columns', 'id', '-o', self.file(name))
+            self.assertEqual((p.returncode, p.stderr), (0, b''))
+            with open(self.file(name), 'rb') as f:
+                self.assertTrue(f.read(4).startswith(magic), name)
+
+    def test_an_ending_that_says_nothing_is_told_of_once(self):
+        for args in (('scan', BRANCHES, '--limit', '1'), ('inspect', BRANCHES, 'refs')):
+            p = run(*args, '-o', self.file('x.foo'))
+            self.assertEqual((p.returncode, p.stderr.count(b'\n')), (0, 1))
+            self.assertTrue(p.stderr.startswith(b'bergline: warning: '), p.stderr)
+            self.assertEqual(run(*args, '-o', self.file('x.foo'), '--format', 'text').stderr, b'')
+        self.assertEqual(run('scan', BRANCHES, '--plan', '-o', self.file('x.json')).stderr, b'')
+
+    def test_a_task_needs_no_catalog(self):
+        self.assertNotIn(b'--catalog', run('run-task', '--help').stdout)
+        for option in ('--catalog', '--uri', '--warehouse'):
+            self.assertEqual(run('run-task', '-', option, 'x').returncode, 2)
+        self.assertEqual(run('run-task', '-', '--path-map', '/a=/b').returncode, 3)
+
+    def test_a_database_that_is_not_supported_is_named(self):
+        with open(self.file('c.yaml'), 'w') as f:
+            f.write('catalog: {p: {type: sql, uri: "postgresql+psycopg2://u:s3cret@host/db"}, q: {type: sql, warehouse: /x}}')
+        for name, status, says in (('p', 7, b'postgresql+psycopg2'), ('q', 2, b'needs a uri')):
+            p = run('inspect', 'a.b', '--catalog', name, env={**os.environ, 'BERGLINE_CONFIG': self.file('c.yaml')})
+            self.assertEqual(p.returncode, status)
+            self.assertIn(says, p.stderr)
+            self.assertNotIn(b's3cret', p.stderr)
+
     def test_a_format_that_is_asked_for_goes_before_the_ending(self):
         run('inspect', BRANCHES, 'refs', '--format=text', '--output=' + self.file('x.json'))
         with open(self.file('x.json')) as f:

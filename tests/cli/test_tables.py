@@ -305,6 +305,111 @@ class Tables(TableCase):
         self.run_ok('catalog', 'drop', 'a.b.t', '--yes', '--purge', *where)
         self.assertEqual(self.run_ok('catalog', 'namespaces', '--format', 'text', *where), 'a\na.b\n')
 
+    # ---- dry runs fail where the command would ----
+
+    def test_a_dry_run_fails_as_the_command_would(self):
+        self.create()
+        self.append(1, 2)
+        before = self.info()['metadata_location']
+        self.refuse(5, 'there is a table already', 'create', self.table, '--schema', 'id long', '--dry-run')
+        for expression, says in (('id = 7 / 0', 'division by zero'), ('id = 9223372036854775807 + id', 'overflow'),
+                                 ('id = cast(null as long)', 'id')):
+            for mode in ('copy-on-write', 'merge-on-read'):
+                p = self.try_run('update', self.table, '--set', expression, '--mode', mode)
+                self.assertEqual(p.returncode, 2, p.stderr)
+                self.refuse(2, p.stderr, 'update', self.table, '--set', expression, '--mode', mode, '--dry-run')
+        self.run_ok('update', self.table, '--set', 'id = 7 / 0', '--where', 'id > 2', '--dry-run')
+        self.assertEqual(self.result('update', self.table, '--set', 'id = id + 1', '--dry-run')['rows_updated'], 2)
+        self.assertEqual(self.info()['metadata_location'], before)
+
+    def test_a_dry_run_of_a_pick_says_what_it_would_do(self):
+        self.create()
+        self.append(1)
+        self.append(2, more=('--wap-id', 'w'))
+        plan = self.result('cherry-pick', self.table, 'wap:w', '--dry-run')
+        self.assertEqual((plan['done'], plan['planned']), ('nothing (dry run)', 'snapshot picked'))
+        self.append(3)
+        self.assertIn('a new snapshot', self.result('cherry-pick', self.table, 'wap:w', '--dry-run')['planned'])
+        self.run_ok('cherry-pick', self.table, 'wap:w')
+        self.assertIn('applied already', self.result('cherry-pick', self.table, 'wap:w', '--dry-run')['planned'])
+
+    def test_dry_runs_of_a_catalog(self):
+        for where in (('--uri', 'sqlite:////' + self.path('c.db').lstrip('/')), ('--warehouse', self.path('wh'))):
+            more = where if where[0] == '--warehouse' else (*where, '--warehouse', self.path('wh2'))
+            self.run_ok('catalog', 'create-namespace', 'q', *more, '--dry-run')
+            self.assertFalse(os.path.exists(self.path('c.db' if where[0] == '--uri' else 'wh')))
+            self.run_ok('catalog', 'create-namespace', 'q', *more)
+            self.run_ok('create', 'q.t', '--schema', 'id long', *more)
+            for args in (('create-namespace', 'q'), ('drop-namespace', 'q'), ('drop-namespace', 'r'), ('drop', 'q.u', '--purge'),
+                         ('rename', 'q.u', 'q.v')):
+                p = self.try_run('catalog', *args, '--yes', *more)
+                q = self.try_run('catalog', *args, '--yes', *more, '--dry-run')
+                self.assertNotEqual(p.returncode, 0)
+                if args[0] != 'rename' or where[0] == '--uri':
+                    self.assertEqual((args, q.returncode), (args, p.returncode), q.stderr)
+
+    def test_a_catalog_whose_last_namespace_is_gone_is_empty(self):
+        where = ('--uri', 'sqlite:////' + self.path('c.db').lstrip('/'))
+        self.run_ok('catalog', 'create-namespace', 'q', *where)
+        self.run_ok('catalog', 'drop-namespace', 'q', '--yes', *where)
+        self.assertEqual(self.result('catalog', 'namespaces', *where), [])
+        self.assertEqual(self.result('catalog', 'tables', *where), [])
+        self.refuse(8, 'no such table', 'scan', 'q.t', *where)
+
+    # ---- names and properties ----
+
+    def names(self):
+        return [f['name'] for f in self.result('inspect', self.table, 'schema')['fields']]
+
+    def test_names_in_quotes(self):
+        self.create()
+        self.run_ok('alter', self.table, 'add', '"a b"', 'string')
+        self.run_ok('alter', self.table, 'add', '"x.y"', 'struct<"p q": int>', 'after', '"a b"')
+        self.run_ok('alter', self.table, 'add', '"x.y".z', 'int', 'before', '"x.y"."p q"')
+        self.run_ok('alter', self.table, 'add', '"say ""hi"""', 'int', 'first')
+        self.assertEqual(self.names(), ['say "hi"', 'id', 'v', 'a b', 'x.y'])
+        self.run_ok('alter', self.table, 'rename', '"a b"', '"c d"')
+        self.run_ok('alter', self.table, 'rename', '"x.y"."p q"', 'r')
+        self.run_ok('alter', self.table, 'move', '"c d"', 'first')
+        self.run_ok('alter', self.table, 'drop', '"say ""hi"""')
+        self.assertEqual(self.names(), ['c d', 'id', 'v', 'x.y'])
+        fields = self.result('inspect', self.table, 'schema')['fields'][3]['type']['fields']
+        self.assertEqual([f['name'] for f in fields], ['z', 'r'])
+        for wrong in ('"a', '"a"b', 'a."b'):
+            self.refuse(2, 'quotes', 'alter', self.table, 'add', wrong, 'int')
+
+    def test_unset_counts_what_was_there(self):
+        self.create()
+        self.run_ok('set', self.table, 'a=1', 'b=2')
+        self.assertEqual(self.result('unset', self.table, 'nope')['done'], '0 properties unset')
+        self.assertEqual(self.result('unset', self.table, 'a', 'a', 'nope')['done'], '1 property unset')
+
+    def test_a_dropped_partition_field_of_version_1_gives_its_name_back(self):
+        self.run_ok('create', self.table, '--schema', 'a int, b int', '--partition', 'a', '--format-version', '1')
+        self.run_ok('append', self.table, self.rows_file({'a': 1, 'b': 1}))
+        self.run_ok('alter', self.table, 'partition', 'drop', 'a')
+        self.run_ok('alter', self.table, 'partition', 'add', 'a')
+        self.run_ok('append', self.table, self.rows_file({'a': 2, 'b': 2}))
+        spec = self.result('inspect', self.table, 'spec')
+        fields = [(f['name'], f['transform'], f['field-id']) for f in spec['specs'][-1]['fields']]
+        self.assertEqual(fields, [('a_1000', 'void', 1000), ('a', 'identity', 1001)])
+        rows = sorted(self.lines('scan', '--where', 'a > 0'), key=lambda r: r['a'])
+        self.assertEqual(rows, [{'a': 1, 'b': 1}, {'a': 2, 'b': 2}])
+
+    def test_a_schema_comes_from_arrow(self):
+        self.create()
+        self.append(1)
+        self.run_ok('scan', self.table, '-o', self.path('rows.arrow'))
+        with open(self.path('rows.arrow'), 'rb') as f:
+            stream = f.read()
+        with open(self.path('one.bin'), 'wb') as f: # the first message
+            f.write(stream[:8 + int.from_bytes(stream[4:8], 'little')])
+        for i, name in enumerate(('rows.arrow', 'one.bin')):
+            self.run_ok('create', self.path('n%d' % i), '--schema', self.path(name))
+            fields = self.result('inspect', self.path('n%d' % i), 'schema')['fields']
+            self.assertEqual([(f['name'], f['type'], f['required']) for f in fields],
+                             [('id', 'long', True), ('v', 'string', False)])
+
 
 if __name__ == '__main__':
     unittest.main(argv=sys.argv[:1])
