@@ -81,7 +81,10 @@ const cli_command cli_scan = {
             "In --columns further metadata columns can be named: _file, _pos, _spec_id, _partition and "
             "_last_updated_at, the commit time of the last change (null where its snapshot has expired). A table "
             "column of the same name wins; the metadata column is then meta._row_id and the like. b.c gives the "
-            "struct b with the field c only."
+            "struct b with the field c only, _partition.f one partition field. They can be named in --where too: "
+            "_partition.f = 3 skips files by their partition, and is null where a file's spec has no such field. "
+            "Parquet has no struct without fields: there _partition of a table without partitions is left out, with "
+            "a warning."
             "\n\n"
             "--require-lineage ends with exit status 1 at the first row without an id.",
     .examples = "    bergline scan /data/wh/db/orders --lineage --limit 10\n"

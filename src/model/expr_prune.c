@@ -244,8 +244,8 @@ static bool is_top_level(const bl_schema *schema, const bl_field *f) {
 }
 
 /* A column inside a struct has as many values as the file has rows only where null structs were counted (ORC's writer
- * leaves them out): counts that do not add up to the rows are worth nothing. Where they do, the nulls may still be those
- * of the column alone; only Parquet's levels count the structs'. */
+ * leaves them out): counts that do not add up to the rows are worth nothing. Where they do, the nulls may still be
+ * those of the column alone; only Parquet's levels count the structs'. */
 static bool counts_all_rows(const bl_data_file *file, const bl_column_metrics *m, const bl_schema *schema,
                             const bl_field *f) {
   if (file->record_count < 0 || (m->values != BL_NONE && m->values != file->record_count)) return false;
@@ -266,10 +266,11 @@ void bl_metrics_stats(const bl_data_file *f, const bl_schema *schema, const bl_f
   out->has_upper = bl_value_from_bytes(&field->type, m->upper, &out->upper);
 }
 
-/* Lineage columns are never taken from the file's own metrics: what is stored is not what is read. */
+/* Metadata columns have reserved or negative ids. Lineage columns are never taken from the file's own metrics: what is
+ * stored is not what is read. */
 static void metrics_say(const metrics_asker *a, const bl_field *f, bl_range *r) {
   bl_stats s = {.rows = BL_NONE, .nulls = BL_NONE, .nans = BL_NONE};
-  if (f->id <= BL_ID_FIRST_RESERVED) {
+  if (f->id >= 0 && f->id <= BL_ID_FIRST_RESERVED) {
     bl_metrics_stats(a->file, a->schema, f, &s);
   } else if (!a->lineage || !a->lineage(a->user, f, &s)) {
     s = (bl_stats){.rows = BL_NONE, .nulls = BL_NONE, .nans = BL_NONE};

@@ -701,6 +701,13 @@ static bl_status position_column(const bl_projection *p, const int64_t *position
   return BL_OK;
 }
 
+/* A spec of another time may give the field another type. */
+static const bl_value *part_as(const bl_value *v, const bl_type *t, bl_value *own) {
+  if (!v || v->null || v->kind == t->kind) return v;
+  bl_type from = {.kind = v->kind, .precision = t->precision, .scale = t->scale, .length = t->length};
+  return bl_value_promote(&from, v, t, own) || narrow(v, t, own) ? own : NULL;
+}
+
 /* `_partition`: a struct of all partition fields ever, each by its field id. */
 static bl_status partition_column(const bl_projection *p, const bl_type *t, int64_t n, struct ArrowArray *out,
                                   bl_error *err) {
@@ -709,8 +716,10 @@ static bl_status partition_column(const bl_projection *p, const bl_type *t, int6
   bl_status st = BL_OK;
   for (size_t i = 0; st == BL_OK && i < t->n_fields; i++) {
     const bl_value *v = NULL;
+    bl_value own;
     for (size_t k = 0; spec && k < spec->n_fields && k < p->facts.file->n_partition; k++)
       if (spec->fields[k].field_id == t->fields[i].id) v = &p->facts.file->partition[k];
+    v = part_as(v, &t->fields[i].type, &own);
     st = bl_array_constant(p->ctx, &t->fields[i].type, v, n, out->children[i], err);
   }
   return finish_or_release(st, out);

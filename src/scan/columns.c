@@ -57,34 +57,64 @@ static bl_status add_chain(bl_arena *a, bl_type *t, const bl_field *const *path,
   return add_chain(a, &f->type, path + 1, n - 1, true, err);
 }
 
-static bl_status partition_type(bl_columns *c, bl_type *out, bl_error *err) {
-  const bl_metadata *md = c->md;
+/* A dropped field of a v1 spec goes on as void, whose type is not the one that its values had. */
+static bool is_void_elsewhere_not(const bl_metadata *md, const bl_partition_field *pf) {
+  for (size_t s = 0; pf->transform.kind == BL_T_VOID && s < md->n_specs; s++)
+    for (size_t i = 0; i < md->specs[s].n_fields; i++)
+      if (md->specs[s].fields[i].field_id == pf->field_id && md->specs[s].fields[i].transform.kind != BL_T_VOID)
+        return true;
+  return false;
+}
+
+static void set_part_type(const bl_metadata *md, const bl_partition_field *pf, bl_field *f) {
+  const bl_field *source = pf->n_source_ids == 1 ? bl_metadata_any_field(md, pf->source_ids[0]) : NULL;
+  f->type = (bl_type){.kind = BL_KIND_UNKNOWN};
+  if (source && !bl_transform_result(&pf->transform, &source->type, &f->type)) f->type.kind = BL_KIND_UNKNOWN;
+}
+
+/* All partition fields ever, those of the newest spec first. */
+static bl_status partition_type(bl_arena *a, const bl_metadata *md, bl_type *out, bl_error *err) {
   *out = (bl_type){.kind = BL_STRUCT};
   for (size_t s = md->n_specs; s-- > 0;) {
     const bl_partition_spec *spec = &md->specs[s];
     for (size_t i = 0; i < spec->n_fields; i++) {
       const bl_partition_field *pf = &spec->fields[i];
-      if (find_in(out, pf->field_id)) continue;
-      const bl_field *source = pf->n_source_ids == 1 ? bl_metadata_any_field(md, pf->source_ids[0]) : NULL;
-      bl_field *f = grow_fields(c->a, out);
-      if (!f) return bl_nomem(err);
-      *f = (bl_field){.id = pf->field_id, .name = pf->name, .type = {.kind = BL_KIND_UNKNOWN}};
-      if (source && !bl_transform_result(&pf->transform, &source->type, &f->type)) f->type.kind = BL_KIND_UNKNOWN;
+      bl_field *f = find_in(out, pf->field_id);
+      bool fresh = !f;
+      if (fresh && !(f = grow_fields(a, out))) return bl_nomem(err);
+      if (fresh) *f = (bl_field){.id = pf->field_id, .name = pf->name, .type = {.kind = BL_KIND_UNKNOWN}};
+      if (f->type.kind == BL_KIND_UNKNOWN && !is_void_elsewhere_not(md, pf)) set_part_type(md, pf, f);
     }
   }
   return BL_OK;
 }
 
-const bl_field *bl_columns_meta(bl_columns *c, bl_str name, bl_error *err) {
+bl_status bl_partition_column(bl_arena *a, const bl_metadata *md, bl_field *out, bl_error *err) {
+  *out = (bl_field){.id = BL_ID_PARTITION, .name = BL_STR("_partition")};
+  return partition_type(a, md, &out->type, err);
+}
+
+bl_status bl_filter_meta_schema(bl_arena *a, const bl_metadata *md, const bl_schema **out, bl_error *err) {
+  const bl_schema *meta = bl_meta_schema();
+  size_t n = meta->root.n_fields;
+  bl_schema *s = bl_arena_calloc(a, 1, sizeof *s);
+  bl_field *fields = bl_arena_calloc(a, n + 1, sizeof *fields);
+  if (!s || !fields) return bl_nomem(err);
+  memcpy(fields, meta->root.fields, n * sizeof *fields);
+  BL_TRY(bl_partition_column(a, md, &fields[n], err));
+  for (size_t i = 0; i < fields[n].type.n_fields; i++) fields[n].type.fields[i].id *= -1;
+  *s = *meta;
+  s->root = (bl_type){.kind = BL_STRUCT, .fields = fields, .n_fields = n + 1};
+  *out = s;
+  return BL_OK;
+}
+
+static const bl_field *meta_column(bl_str name, int32_t id) {
   const bl_schema *meta = bl_meta_schema();
   for (size_t i = 0; i < meta->root.n_fields; i++)
-    if (bl_str_eq(meta->root.fields[i].name, name)) return &meta->root.fields[i];
-  if (!bl_str_is(name, "_partition")) return NULL;
-  bl_field *f = bl_arena_calloc(c->a, 1, sizeof *f);
-  if (!f || partition_type(c, &f->type, err) != BL_OK) return NULL;
-  f->id = BL_ID_PARTITION;
-  f->name = BL_STR("_partition");
-  return f;
+    if (meta->root.fields[i].id == id || (name.p && bl_str_eq(meta->root.fields[i].name, name)))
+      return &meta->root.fields[i];
+  return NULL;
 }
 
 /* A user column of that name wins it: the metadata column is then called meta.NAME. */
@@ -97,15 +127,47 @@ static bl_status add_meta(bl_columns *c, const bl_field *m, bl_error *err) {
   return f->name.p ? BL_OK : bl_nomem(err);
 }
 
+/* Made once: two ways to it share its fields, by which add_chain knows that it is whole. */
+static bl_status own_partition(bl_columns *c, bl_error *err) {
+  if (c->partition.id) return BL_OK;
+  bl_field f;
+  BL_TRY(bl_partition_column(c->a, c->md, &f, err));
+  if (c->schema && bl_schema_find_name(c->schema, f.name)) f.name = BL_STR("meta._partition");
+  c->partition = f;
+  return BL_OK;
+}
+
+/* part NULL: all of _partition. */
+static bl_status add_partition(bl_columns *c, const bl_field *part, bl_error *err) {
+  const bl_field *path[] = {&c->partition, part};
+  return add_chain(c->a, &c->wanted, path, part ? 2 : 1, false, err);
+}
+
+/* _partition, or _partition.NAME; *found says whether it is one of them. */
+static bl_status add_partition_name(bl_columns *c, bl_str name, bool *found, bl_error *err) {
+  const bl_str whole = BL_STR("_partition"), dotted = BL_STR("_partition.");
+  *found = bl_str_eq(name, whole);
+  if (!*found && !bl_str_starts(name, dotted)) return BL_OK;
+  BL_TRY(own_partition(c, err));
+  if (*found) return add_partition(c, NULL, err);
+  bl_str rest = {name.p + dotted.n, name.n - dotted.n};
+  for (size_t i = 0; !*found && i < c->partition.type.n_fields; i++) {
+    *found = bl_str_eq(c->partition.type.fields[i].name, rest);
+    if (*found) BL_TRY(add_partition(c, &c->partition.type.fields[i], err));
+  }
+  return BL_OK;
+}
+
 bl_status bl_columns_add_name(bl_columns *c, bl_str name, bl_error *err) {
   const bl_field *f = bl_schema_find_name(c->schema, name);
   if (f) return bl_columns_add_id(c, f->id, err);
   bl_str bare = name;
+  bool found;
   if (bl_str_starts(name, BL_STR("meta."))) bare = (bl_str){name.p + 5, name.n - 5};
-  bl_error bad = BL_ERROR_INIT;
-  const bl_field *m = bl_columns_meta(c, bare, &bad);
+  const bl_field *m = meta_column(bare, 0);
   if (m) return add_meta(c, m, err);
-  if (bad.status != BL_OK) return bl_fail(err, bad.status, "%s", bad.message);
+  BL_TRY(add_partition_name(c, bare, &found, err));
+  if (found) return BL_OK;
   return bl_fail(err, BL_USAGE, "column: %.*s: the table has no such column", BL_STR_ARG(name));
 }
 
@@ -118,15 +180,15 @@ bl_status bl_columns_add_field(bl_columns *c, const bl_field *f, bl_error *err) 
 }
 
 bl_status bl_columns_add_id(bl_columns *c, int32_t id, bl_error *err) {
-  const bl_field *path[MAX_DEPTH];
-  size_t n = bl_schema_path(c->schema, id, path, MAX_DEPTH);
+  const bl_field *path[MAX_DEPTH], *part = NULL;
+  size_t n = id < 0 ? 0 : bl_schema_path(c->schema, id, path, MAX_DEPTH);
   if (n > 0) return add_chain(c->a, &c->wanted, path, n, false, err);
-  const bl_schema *meta = bl_meta_schema();
-  for (size_t i = 0; i < meta->root.n_fields; i++)
-    if (meta->root.fields[i].id == id) return add_meta(c, &meta->root.fields[i], err);
-  if (id == BL_ID_PARTITION) {
-    const bl_field *m = bl_columns_meta(c, BL_STR("_partition"), err);
-    return m ? add_meta(c, m, err) : bl_nomem(err);
+  const bl_field *m = meta_column(BL_STR_NONE, id);
+  if (m) return add_meta(c, m, err);
+  if (id == BL_ID_PARTITION || id < 0) {
+    BL_TRY(own_partition(c, err));
+    if (id < 0) part = find_in(&c->partition.type, -id);
+    if (id > 0 || part) return add_partition(c, part, err);
   }
   return bl_fail(err, BL_DAMAGED, "schema: field id %d is not there", id);
 }
@@ -138,10 +200,12 @@ bool bl_columns_has_id(const bl_columns *c, int32_t id) {
 
 size_t bl_columns_path(const bl_type *t, int32_t id, int32_t *path, size_t max) {
   for (size_t i = 0; max > 0 && i < t->n_fields; i++) {
+    const bl_field *f = &t->fields[i];
+    bool partition = f->id == BL_ID_PARTITION;
     path[0] = (int32_t)i;
-    if (t->fields[i].id == id) return 1;
-    if (t->fields[i].type.kind != BL_STRUCT) continue;
-    size_t n = bl_columns_path(&t->fields[i].type, id, path + 1, max - 1);
+    if (f->id == id) return 1;
+    if (f->type.kind != BL_STRUCT || partition != (id < 0)) continue;
+    size_t n = bl_columns_path(&f->type, partition ? -id : id, path + 1, max - 1);
     if (n > 0) return n + 1;
   }
   return 0;

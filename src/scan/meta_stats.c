@@ -48,3 +48,19 @@ bool bl_meta_stats(void *data_entry, const bl_field *f, bl_stats *out) {
   default: return false;
   }
 }
+
+bool bl_partition_stats(const bl_partition_spec *spec, const bl_data_file *d, const bl_field *f, bl_stats *out) {
+  const bl_value *v = NULL;
+  if (d->n_partition != spec->n_fields) return false;
+  for (size_t i = 0; i < spec->n_fields; i++)
+    if (spec->fields[i].field_id == -f->id) v = &d->partition[i];
+  *out = (bl_stats){.rows = d->record_count, .nulls = 0, .nans = 0, .all_same = true};
+  if (!v || v->null) {
+    out->nulls = d->record_count;
+    return true;
+  }
+  if (v->kind != f->type.kind || v->kind == BL_FLOAT || v->kind == BL_DOUBLE) return false;
+  out->has_lower = out->has_upper = true;
+  out->lower = out->upper = *v;
+  return true;
+}

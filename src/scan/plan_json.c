@@ -170,11 +170,13 @@ static bl_status prepare(task_job *j, bl_error *err) {
   bl_task *t = &j->task;
   const bl_metadata *md = t->table->metadata;
   const bl_json *file, *deletes;
+  const bl_schema *meta;
   bl_expr *parsed;
   BL_TRY(bl_task_columns(t, &j->columns, err));
   if (t->where) {
     BL_TRY(bl_expr_parse(t->arena, bl_str_of(t->where), &parsed, err));
-    BL_TRY(bl_expr_bind(t->arena, parsed, t->schema, bl_meta_schema(), &j->filter, err));
+    BL_TRY(bl_filter_meta_schema(t->arena, md, &meta, err));
+    BL_TRY(bl_expr_bind(t->arena, parsed, t->schema, meta, &j->filter, err));
     bl_columns_init(&j->filter_columns, t->arena, md, t->schema);
     BL_TRY(bl_filter_columns(&j->filter_columns, j->filter, err));
   }

@@ -37,11 +37,13 @@ bl_status bl_filter_columns(bl_columns *c, const bl_expr *filter, bl_error *err)
 
 static bl_status bind_filter(bl_scan_job *j, const char *where, bl_error *err) {
   bl_expr *parsed;
+  const bl_schema *meta;
   if (!where) return BL_OK;
   bl_str text = bl_arena_str(j->arena, bl_str_of(where)); /* the tree points into it */
   if (!text.p) return bl_nomem(err);
   BL_TRY(bl_expr_parse(j->arena, text, &parsed, err));
-  BL_TRY(bl_expr_bind(j->arena, parsed, j->schema, bl_meta_schema(), &j->filter, err));
+  BL_TRY(bl_filter_meta_schema(j->arena, j->t->metadata, &meta, err));
+  BL_TRY(bl_expr_bind(j->arena, parsed, j->schema, meta, &j->filter, err));
   bl_columns_init(&j->filter_columns, j->arena, j->t->metadata, j->schema);
   return bl_filter_columns(&j->filter_columns, j->filter, err);
 }

@@ -49,11 +49,22 @@ typedef struct column_lists {
   bl_arena *a;
   const bl_schema *schema;
   bl_json *names, *ids;
+  bl_field partition; /* whole */
 } column_lists;
 
 static bool push_column(const column_lists *l, bl_str name, int32_t id) {
   bl_json *v = bl_json_new_i64(l->a, id);
   return push_text(l->a, l->names, name) && v && bl_json_push(l->ids, v);
+}
+
+static bool push_partition(const column_lists *l, const bl_field *f, bl_str name) {
+  bool ok = true;
+  if (is_whole(&f->type, &l->partition.type)) return push_column(l, name, f->id);
+  for (size_t i = 0; ok && i < f->type.n_fields; i++) {
+    bl_str part = bl_arena_printf(l->a, "%s.%s", name.p, f->type.fields[i].name.p);
+    ok = part.p && push_column(l, part, -f->type.fields[i].id);
+  }
+  return ok;
 }
 
 /* A pruned struct by its parts, in their order: dotted names, and ids for names that hold dots. */
@@ -65,7 +76,8 @@ static bool push_columns(const column_lists *l, const bl_type *t, bl_str prefix)
     if (!whole && !prefix.p && !bl_str_starts(f->name, BL_STR("meta.")))
       name = bl_arena_printf(l->a, "meta.%s", f->name.p);
     bool pruned = whole && !is_whole(&f->type, &whole->type);
-    ok = name.p && (pruned ? push_columns(l, &f->type, name) : push_column(l, name, f->id));
+    if (!prefix.p && f->id == BL_ID_PARTITION) ok = name.p && push_partition(l, f, name);
+    else ok = name.p && (pruned ? push_columns(l, &f->type, name) : push_column(l, name, f->id));
   }
   return ok;
 }
@@ -100,7 +112,10 @@ static bool set_where(bl_arena *a, bl_json *task, const bl_expr *where) {
 
 bl_json *bl_task_new(bl_arena *a, const bl_table *t, const bl_task_head *h) {
   bl_json *task = bl_json_new(a, BL_J_OBJECT), *maps = bl_json_new(a, BL_J_ARRAY);
-  column_lists l = {a, h->schema, bl_json_new(a, BL_J_ARRAY), bl_json_new(a, BL_J_ARRAY)};
+  column_lists l = {.a = a, .schema = h->schema};
+  l.names = bl_json_new(a, BL_J_ARRAY);
+  l.ids = bl_json_new(a, BL_J_ARRAY);
+  if (bl_partition_column(a, t->metadata, &l.partition, NULL) != BL_OK) return NULL;
   bool ok = task && maps && l.names && l.ids;
   ok = ok && bl_json_set(a, task, "bergline-task", bl_json_new_i64(a, TASK_VERSION));
   ok = ok && bl_json_set(a, task, "kind", bl_json_new_str(a, bl_str_of(h->kind)));

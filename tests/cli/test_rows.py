@@ -1,16 +1,57 @@
 #!/usr/bin/env python3
 """test_rows.py BERGLINE ROOT: what tables that change say of their rows, through the program."""
+import json
 import os
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
-from table_case import TableCase
+from table_case import TABLES, TableCase
 
 
 class Rows(TableCase):
     def write(self, command, *args):
         return self.result(command, self.table, *args, *(['--yes'] if command == 'delete' else []))
+
+    # ---- metadata columns ----
+
+    def test_a_filter_names_parts_of_the_partition(self):
+        table = self.table = os.path.join(TABLES, 'partitioned', 'table')
+        scan = lambda *args: self.lines('scan', *args)
+        rows = scan('--columns', '_file,_pos,_partition')
+        places = lambda rows: [(r['_file'], r['_pos']) for r in rows]
+        for part in rows[0]['_partition']:
+            for value in {r['_partition'][part] for r in rows}:
+                literal = "'%s'" % value if isinstance(value, str) else str(value)
+                if part == 'ts_day' and value is not None:
+                    literal = 'date ' + literal
+                where = '_partition.%s %s' % (part, 'is null' if value is None else '= ' + literal)
+                with self.subTest(where):
+                    want = [r for r in rows if r['_partition'][part] == value]
+                    got = scan('--columns', '_file,_pos,_partition.' + part, '--where', where)
+                    self.assertEqual(places(got), places(want))
+                    self.assertEqual({json.dumps(r['_partition']) for r in got}, {json.dumps({part: value})})
+                    plan = self.result('scan', table, '--where', where, '--plan')
+                    self.assertEqual({t['file']['file-path'] for t in plan['tasks']} >= {r['_file'] for r in want}, True)
+                    self.assertGreater(plan['counts']['files-skipped'], 0)
+        self.assertEqual(scan('--where', '_partition is null'), [])
+        self.assertEqual(len(scan('--where', 'meta._partition is not null')), len(rows))
+        self.refuse(2, '_partition.nope', 'scan', table, '--where', '_partition.nope = 1')
+
+    def test_parquet_leaves_out_the_partition_of_a_table_without_partitions(self):
+        self.create()
+        self.append(1, 2)
+        out = self.path('x.parquet')
+        p = self.try_run('scan', self.table, '--columns', '_partition,id', '-o', out)
+        self.assertEqual((p.returncode, p.stdout), (0, ''), p.stderr)
+        self.assertEqual(p.stderr, 'bergline: warning: column _partition: left out: Parquet has no struct without fields\n')
+        p = self.try_run('scan', self.table, '--columns', '_partition', '-o', self.path('y.parquet'))
+        self.assertEqual(p.returncode, 7)
+        self.assertIn('no column is left', p.stderr)
+        self.table = self.path('copy')
+        self.run_ok('create', self.table, '--schema', 'id long')
+        self.run_ok('append', self.table, out)
+        self.assertEqual(self.lines('scan'), [{'id': 1}, {'id': 2}])
 
     # ---- changes ----
 

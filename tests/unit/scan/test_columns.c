@@ -131,6 +131,42 @@ static void test_columns__a_metadata_column_beside_a_user_column_is_called_meta(
   close_world(&w);
 }
 
+static void test_columns__parts_of_the_partition_are_pruned_and_merged(void **state) {
+  (void)state;
+  names_give("_partition", "2147483642(1001 1000)");
+  names_give("_partition.k", "2147483642(1000)");
+  names_give("k,meta._partition.kb", "1 2147483642(1001)");
+  names_give("_partition.k,_partition.kb,_partition.k", "2147483642(1000 1001)");
+  names_give("_partition.k,_partition", "2147483642(1001 1000)");
+  names_give("_partition,_partition.k", "2147483642(1001 1000)");
+}
+
+static void test_columns__a_part_of_the_partition_has_the_type_its_values_had(void **state) {
+  (void)state;
+  world w = new_world();
+  bl_error err = BL_ERROR_INIT;
+  test_ok(bl_columns_add_name(&w.c, BL_STR("_partition.k"), &err), &err);
+  assert_int_equal(w.c.wanted.fields[0].type.fields[0].type.kind, BL_LONG); /* void now, identity before */
+  close_world(&w);
+}
+
+/* A partition field's id may be that of a column: it is asked for by its negative. */
+static void test_columns__paths_to_parts_of_the_partition_go_by_negated_ids(void **state) {
+  (void)state;
+  world w = new_world();
+  bl_error err = BL_ERROR_INIT;
+  int32_t path[8];
+  test_ok(bl_columns_add_id(&w.c, -1000, &err), &err);
+  test_ok(bl_columns_add_id(&w.c, 1, &err), &err);
+  expect(&w, "2147483642(1000) 1");
+  assert_int_equal(bl_columns_path(&w.c.wanted, -1000, path, 8), 2);
+  assert_int_equal(path[1], 0);
+  assert_int_equal(bl_columns_path(&w.c.wanted, 1000, path, 8), 0);
+  assert_int_equal(bl_columns_path(&w.c.wanted, -1, path, 8), 0);
+  assert_int_equal(bl_columns_add_id(&w.c, -5, &err), BL_DAMAGED);
+  close_world(&w);
+}
+
 static void test_columns__paths_lead_to_fields(void **state) {
   (void)state;
   world w = new_world();
@@ -177,7 +213,8 @@ static void test_columns__adding_to_a_struct_leaves_the_schema_as_it_is(void **s
 
 static void test_columns__unknown_ones_are_named(void **state) {
   (void)state;
-  static const char *const names[] = {"nope", "t.nope", "K", "", "meta.k", "meta.nope", "_rowid", "t..a"};
+  static const char *const names[] = {"nope", "t.nope",          "K",          "", "meta.k", "meta.nope", "_rowid",
+                                      "t..a", "_partition.nope", "_partition."};
   for (size_t i = 0; i < BL_LEN(names); i++) {
     world w = new_world();
     bl_error err = BL_ERROR_INIT;
@@ -196,7 +233,7 @@ static bl_status add_some(bl_ctx *ctx, void *user, bl_error *err) {
   bl_columns c;
   BL_TRY(bl_arena_new(ctx, &a, err));
   bl_columns_init(&c, a, w->md, bl_metadata_current_schema(w->md));
-  static const char *const names[] = {"t.u.x", "t", "_partition", "meta._pos", "l", "_row_id"};
+  static const char *const names[] = {"t.u.x", "t", "_partition.k", "_partition", "meta._pos", "l", "_row_id"};
   bl_status st = BL_OK;
   for (size_t i = 0; st == BL_OK && i < BL_LEN(names); i++) st = bl_columns_add_name(&c, bl_str_of(names[i]), err);
   bl_arena_free(a);
@@ -219,6 +256,9 @@ int main(void) {
       cmocka_unit_test(test_columns__metadata_columns_have_reserved_ids),
       cmocka_unit_test(test_columns__partition_fields_have_their_results_types),
       cmocka_unit_test(test_columns__a_metadata_column_beside_a_user_column_is_called_meta),
+      cmocka_unit_test(test_columns__parts_of_the_partition_are_pruned_and_merged),
+      cmocka_unit_test(test_columns__a_part_of_the_partition_has_the_type_its_values_had),
+      cmocka_unit_test(test_columns__paths_to_parts_of_the_partition_go_by_negated_ids),
       cmocka_unit_test(test_columns__paths_lead_to_fields),
       cmocka_unit_test(test_columns__all_are_those_of_the_schema),
       cmocka_unit_test(test_columns__adding_to_a_struct_leaves_the_schema_as_it_is),

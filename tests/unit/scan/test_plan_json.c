@@ -129,11 +129,27 @@ static void test_plan_json__tasks_of_evolved_schemas_and_partitions_give_the_row
   (void)state;
   check_fixture("schema_evolved", "_row_id > 2");
   check_fixture("partitioned", "_row_id > 2");
+  check_fixture("partitioned", "_partition.id_bucket = 3 or _partition.region is null");
   check_fixture("types", "id in (1, 3)");
   check_fixture("upgraded_v2", "_last_updated_sequence_number is not null");
   check_fixture("compacted", "_last_updated_sequence_number < 3");
   check_fixture("avro_data", "_row_id > 2");
   check_fixture("lineage_edges/null_partition_tuples", "_row_id > 2");
+}
+
+static void test_plan_json__tasks_of_parts_of_the_partition_give_them(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  bl_ctx *ctx = test_ctx();
+  bl_table *t;
+  char *path = test_path("tests/fixtures/tables/partitioned/table");
+  const char *columns[] = {"id", "_partition.region", "_partition.id_bucket"};
+  bl_scan_options o = {.columns = columns, .n_columns = 3, .where = "_partition.ts_month is not null"};
+  test_ok(bl_table_open(ctx, path, NULL, &t, &err), &err);
+  check(ctx, t, &o, NULL, "parts");
+  bl_table_free(t);
+  free(path);
+  test_ctx_free(ctx);
 }
 
 /* ---- made tables ---- */
@@ -397,6 +413,7 @@ int main(void) {
       cmocka_unit_test(test_plan_json__tasks_of_vectors_and_position_deletes_give_the_rows),
       cmocka_unit_test(test_plan_json__tasks_of_equality_deletes_give_the_rows),
       cmocka_unit_test(test_plan_json__tasks_of_evolved_schemas_and_partitions_give_the_rows),
+      cmocka_unit_test(test_plan_json__tasks_of_parts_of_the_partition_give_them),
       cmocka_unit_test(test_plan_json__columns_and_filters_go_with_the_task),
       cmocka_unit_test(test_plan_json__says_what_is_read_and_why),
       cmocka_unit_test(test_plan_json__of_an_empty_table_has_no_tasks),
