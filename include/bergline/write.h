@@ -104,8 +104,8 @@ BL_API bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_
                            const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
 
 typedef enum bl_apply_source { BL_APPLY_DEBEZIUM, BL_APPLY_CHANGES } bl_apply_source;
-/* A batch of change events: NDJSON bytes of Debezium envelopes, or bergline's own changelog. Last event of a key wins.
- */
+/* A batch of change events: NDJSON bytes of Debezium envelopes, or bergline's own changelog in any format of input.h.
+ * Last event of a key wins. */
 BL_API bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const char *const *key, size_t n_key,
                           const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
 

@@ -1,5 +1,6 @@
 /* cmd_apply.c: apply TABLE FILE --key A,B --source debezium|changes. */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "inputs.h"
@@ -23,6 +24,19 @@ static bl_status source_of(cli *c, const char *name, bl_apply_source *out) {
   return bl_fail(&c->err, BL_USAGE, "wrong usage: --source %s: debezium or changes is expected", name);
 }
 
+/* Where a message tells of a line it tells of which file, too. */
+static void name_file(cli *c, const char *path) {
+  static const char *const fronts[] = {"apply: line ", "apply: row ", "apply: it ", "input: "};
+  char told[sizeof c->err.message];
+  for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+    if (strncmp(c->err.message, fronts[i], strlen(fronts[i])) != 0) continue;
+    snprintf(told, sizeof told, "apply: %s: %s", strcmp(path, "-") == 0 ? "standard input" : path,
+             strchr(c->err.message, ' ') + 1);
+    memcpy(c->err.message, told, sizeof told);
+    return;
+  }
+}
+
 static bl_status apply_events(cli *c, bl_table *t, const apply_values *v, const bl_write_options *o,
                               bl_write_result *r) {
   bl_apply_source source;
@@ -32,6 +46,7 @@ static bl_status apply_events(cli *c, bl_table *t, const apply_values *v, const 
   if (st == BL_OK) st = cli_split(c, v->key, &key);
   if (st == BL_OK) st = cli_open_input(c, c->args[1], &in);
   if (st == BL_OK) st = bl_apply(t, in, source, key.items, key.n, o, r, &c->err);
+  if (st != BL_OK && in) name_file(c, c->args[1]);
   if (in) in->close(in);
   cli_names_free(&key);
   return st;
@@ -65,7 +80,8 @@ const cli_command cli_apply = {
         "  unit of the table's column (days, microseconds, nanoseconds). An update that changes the key moves the row\n"
         "  to a new id.\n"
         "\n"
-        "  changes: what 'bergline changes --format ndjson' gives. Commits that were applied are known by their ids "
+        "  changes: what 'bergline changes' gives as NDJSON, CSV, Arrow, Parquet, Avro or ORC. Commits that were "
+        "applied are known by their ids "
         "(the\n"
         "  last 256 are kept), so batches may overlap and be repeated. Older ones are told by _commit_sequence_number\n"
         "  (changes --columns …,_commit_sequence_number); what cannot be ordered is an error, but with a --batch-id, "

@@ -10,6 +10,7 @@ enum { SCRATCH_BYTES = 1 << 20 };
 
 static bl_status refuse(const bl_applying *a, bl_status st, const bl_error *e, bl_error *err) {
   if (st == BL_NOMEM) return bl_nomem(err);
+  if (a->of_rows) return bl_fail(err, st, "apply: row %lld: %s", (long long)a->line, e->message);
   return bl_fail_at(err, st, a->at, "apply: line %lld (byte %lld): %s", (long long)a->line, (long long)a->at,
                     e->message);
 }
@@ -208,12 +209,16 @@ bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const 
       .t = t, .ctx = t->ctx, .schema = bl_metadata_current_schema(t->metadata), .key = key, .n_key = n_key};
   bl_upsert_rules rules = {.verb = "apply", .schema_id = a.schema->id, .note = note_position, .user = &a};
   bl_write_result own;
+  bl_input *lines = NULL;
   const bl_snapshot *head;
   if (!r) r = &own;
   *r = (bl_write_result){.already_applied = bl_change_is_applied(t, o)};
   if (r->already_applied) return BL_OK;
   BL_TRY(bl_branch_head(t, bl_branch_of(o), &head, err));
   bl_status st;
+  if (source == BL_APPLY_CHANGES) BL_GO(bl_apply_lines(t, events, &lines, err));
+  a.of_rows = lines != NULL;
+  if (lines) events = lines;
   BL_GO(begin(&a, events, source, head, o && o->batch_id, err));
   BL_GO(read_events(&a, source, err));
   if (a.changelog) BL_GO(bl_apply_changes_finish(&a, err));
@@ -224,5 +229,6 @@ bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const 
   if (!r->committed && a.n_events && a.n_skipped == a.n_events) r->already_applied = true;
 done:
   end(&a);
+  if (lines) lines->close(lines);
   return st;
 }

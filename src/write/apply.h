@@ -75,6 +75,7 @@ typedef struct bl_applying {
   int64_t n; /* rows not yet given to the source */
   bl_putter putter;
   bl_text_file file;
+  bool of_rows;     /* lines are rows of another format */
   int64_t line, at; /* number and first byte of the line in hand */
   bl_str recorded;  /* the positions of the branch, as its summary has them */
   bl_positions stored, last;
@@ -95,6 +96,8 @@ bl_status bl_applying_put(bl_applying *a, const bl_json *image, const bl_json *t
 /* An event of a line. */
 bl_status bl_apply_debezium(bl_applying *a, const bl_json *event, bl_error *err) BL_CHECKED; /* apply_debezium.c */
 bl_status bl_apply_change(bl_applying *a, const bl_json *event, bl_error *err) BL_CHECKED;   /* apply_changes.c */
+/* A changelog of another format as lines of JSON, which the caller closes; *out NULL: it is that already. */
+bl_status bl_apply_lines(bl_table *t, bl_input *in, bl_input **out, bl_error *err) BL_CHECKED; /* apply_input.c */
 /* Which events of a changelog were applied before: those of commits that the branch has recorded, and those before
  * them. anyway: what cannot be ordered counts as new; else it is BL_USAGE. */
 bl_status bl_apply_changes_begin(bl_applying *a, bl_input *events, const bl_snapshot *head, bool anyway,

@@ -34,18 +34,34 @@ struct bl_changelog {
   bl_str listed;
 };
 
+/* Arrow files have the bytes of uuids. */
+static bl_status put_uuid(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v, bl_error *err) {
+  bl_buf bytes;
+  bl_buf_init(&bytes, a->ctx, 64);
+  bool found = bl_parse_base64(v->text, &bytes) && bytes.n == 16;
+  bl_status st = found ? bl_builder_bytes(b, bytes.p, 16, err) : bl_put_json(&a->putter, b, f, v, err);
+  bl_buf_free(&bytes);
+  return st;
+}
+
 static bl_status put_value(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v, const bl_json *types,
                            bl_error *err) {
   (void)types;
+  if (f->type.kind == BL_UUID && v->kind == BL_J_STRING && v->text.n == 24) return put_uuid(a, b, f, v, err);
   return bl_put_json(&a->putter, b, f, v, err);
 }
 
 /* ---- the commits of a batch ---- */
 
+/* Out of CSV numbers come as text. */
+static bool is_scalar(const bl_json *v) {
+  return v && (v->kind == BL_J_NUMBER || v->kind == BL_J_STRING);
+}
+
 static int64_t number(const bl_json *event, const char *name) {
   const bl_json *v = bl_json_get(event, name);
   int64_t n;
-  return v && v->kind == BL_J_NUMBER && bl_parse_i64(v->text, &n) && n > 0 && n < INT64_MAX ? n : 0;
+  return is_scalar(v) && bl_parse_i64(v->text, &n) && n > 0 && n < INT64_MAX ? n : 0;
 }
 
 static bool is_put(const bl_json *event) {
@@ -56,7 +72,7 @@ static bool is_put(const bl_json *event) {
 
 static bool commit_of(const bl_json *event, int64_t *id) {
   const bl_json *v = event->kind == BL_J_OBJECT ? bl_json_get(event, "_commit_snapshot_id") : NULL;
-  return v && v->kind == BL_J_NUMBER && bl_parse_i64(v->text, id);
+  return is_scalar(v) && bl_parse_i64(v->text, id);
 }
 
 static bl_status make_room(bl_applying *a, bl_changelog *l, bl_error *err) {
@@ -207,9 +223,9 @@ static bl_status sort_out(bl_applying *a, bl_changelog *l, bool anyway, bl_error
     if (order != BL_UNORDERED) continue;
     if (!anyway && (l->earlier >= 0 || l->sequence))
       return bl_fail(err, BL_USAGE,
-                     "apply: line %lld: commit %lld cannot be ordered beside those that were applied before: let "
+                     "apply: %s %lld: commit %lld cannot be ordered beside those that were applied before: let "
                      "changes give _commit_sequence_number (--columns), or give the batch a --batch-id if it is new",
-                     (long long)c->line, (long long)c->id);
+                     a->of_rows ? "row" : "line", (long long)c->line, (long long)c->id);
     a->n_unordered++;
   }
   return BL_OK;

@@ -651,6 +651,33 @@ static void test_changes__a_position_without_a_list_is_understood(void **state) 
   world_end(&w);
 }
 
+/* CSV, as `changes -o FILE.csv` writes it: numbers of commits come as text. */
+static void test_changes__may_be_rows_of_another_format(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string, d decimal(9,2), u uuid", NULL);
+#define HEADER "k,s,d,u,_row_id,_last_updated_sequence_number,_change_type,_change_ordinal,_commit_snapshot_id\n"
+  apply(&w,
+        HEADER "1,\"a\nb\",1.50,00000000-0000-0000-0000-00000000000a,0,1,INSERT,0,11\n2,\"\",,,1,1,INSERT,0,11\n"
+               "2,\"\",,,1,1,DELETE,1,12\n",
+        BL_APPLY_CHANGES);
+  counts_are(&w, 1, 0, 0, 0);
+  assert_string_equal(world_summary(&w, "bergline.source-position"),
+                      "{\"commit_snapshot_id\":12,\"commit_sequence_number\":2,\"commits\":\"11,12\"}");
+  world_holds(&w, "{\"k\":1,\"s\":\"a\\nb\",\"d\":\"1.50\",\"u\":\"00000000-0000-0000-0000-00000000000a\"}\n");
+  apply(&w, HEADER "1,,,,0,1,INSERT,0,11\n", BL_APPLY_CHANGES);
+  passed_over(&w, 1);
+  apply_fails(&w, HEADER "1,,,,0,3,INSERT,0,13\n1,,,,0,3,MOVE,0,13\n", BL_APPLY_CHANGES, BL_USAGE,
+              "row 2: _change_type");
+  apply_fails(&w, "k,s\n1,a\n", BL_APPLY_CHANGES, BL_USAGE, "no column _change_type");
+  apply_fails(&w, "k  s  _change_type\n1  a  INSERT\n", BL_APPLY_CHANGES, BL_USAGE, "is read as NDJSON, CSV");
+  apply_fails(&w, "PAR1 and no more", BL_APPLY_CHANGES, BL_DAMAGED, "");
+  /* as Arrow files have uuids */
+  apply(&w, "{\"k\":1,\"u\":\"AAAAAAAAAAAAAAAAAAAACw==\",\"_change_type\":\"INSERT\",\"_commit_snapshot_id\":14}\n",
+        BL_APPLY_CHANGES);
+  world_holds(&w, "{\"k\":1,\"s\":null,\"d\":null,\"u\":\"00000000-0000-0000-0000-00000000000b\"}\n");
+  world_end(&w);
+}
+
 static void test_changes__names_what_is_no_changelog(void **state) {
   (void)state;
   world w = world_new(3, "k long, s string", NULL);
@@ -694,6 +721,7 @@ int main(void) {
       cmocka_unit_test(test_changes__commits_of_another_table_are_not_taken_for_older_ones),
       cmocka_unit_test(test_changes__of_which_too_many_were_applied_need_numbers),
       cmocka_unit_test(test_changes__a_position_without_a_list_is_understood),
+      cmocka_unit_test(test_changes__may_be_rows_of_another_format),
       cmocka_unit_test(test_changes__names_what_is_no_changelog),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
