@@ -12,6 +12,9 @@ typedef struct planner {
   bl_reading env;
   const bl_history_options *history; /* row ids that tasks are cut to; NULL */
   bl_idset only;
+  bl_value *values; /* the same ids, for footers */
+  uint8_t *keep;    /* by footers: what the first walk found, one a task that metadata keeps */
+  size_t n_keep, cap_keep, at_keep;
   bl_plan_writer w;
   bool counting; /* the first walk: steps and counts; the second writes the tasks */
   bl_json *steps;
@@ -46,16 +49,48 @@ static bl_str why(const bl_touched *t) {
              : BL_STR("kept data file whose deleted positions changed");
 }
 
-/* May a version hold one of the wanted ids? Only where the manifest's metrics tell that they are stored, or footers
- * were asked for, is that known better than by the inherited range: so every file that may store ids stays. */
+static const bl_field row_id_field = {.id = BL_ID_ROW_ID, .name = BL_STR("_row_id"), .type = {.kind = BL_LONG}};
+
+/* May a version hold one of the wanted ids? Only where the manifest's metrics tell that they are stored is that known
+ * better than by the inherited range: so every file that may store ids stays, but for what its footer says. */
 static bool may_hold(const planner *p, const bl_manifest_entry *e) {
   if (!p->history || p->only.n == 0 || !e) return e != NULL;
   bl_stats s;
-  static const bl_field id = {.id = BL_ID_ROW_ID, .name = BL_STR("_row_id"), .type = {.kind = BL_LONG}};
-  if (!bl_meta_stats((void *)(uintptr_t)e, &id, &s)) return true;
+  if (!bl_meta_stats((void *)(uintptr_t)e, &row_id_field, &s)) return true;
   if (!s.has_lower) return s.nulls != s.rows;
   size_t i = bl_idset_lower(&p->only, s.lower.u.i);
   return i < p->only.n && p->only.ids[i] <= s.upper.u.i;
+}
+
+/* The same by the footer: stored ids by their statistics, others by position. */
+static bl_status footer_may_hold(planner *p, const bl_manifest_entry *e, bool *may, bl_error *err) {
+  const bl_type wanted = {.kind = BL_STRUCT, .fields = (bl_field *)&row_id_field, .n_fields = 1};
+  const bl_expr is_wanted = {
+      .op = p->only.n == 1 ? BL_E_EQ : BL_E_IN, .field = &row_id_field, .values = p->values, .n_literals = p->only.n};
+  return bl_footer_may_match(&p->env, e, &is_wanted, &wanted, may, err);
+}
+
+static bl_status take_ids(planner *p, bl_error *err) {
+  BL_TRY(bl_idset_init(&p->only, p->t->ctx, p->history->row_ids, p->history->n_row_ids, err));
+  p->values = bl_arena_calloc(p->a, p->only.n + 1, sizeof *p->values);
+  if (!p->values) return bl_nomem(err);
+  for (size_t i = 0; i < p->only.n; i++) p->values[i] = (bl_value){.kind = BL_LONG, .u.i = p->only.ids[i]};
+  return BL_OK;
+}
+
+static bl_status footers_keep(planner *p, const bl_touched *t, bool *keep, bl_error *err) {
+  *keep = true;
+  if (!p->footers || !p->history || p->only.n == 0) return BL_OK;
+  if (!p->counting) {
+    *keep = p->keep[p->at_keep++];
+    return BL_OK;
+  }
+  *keep = false;
+  if (may_hold(p, t->new_entry)) BL_TRY(footer_may_hold(p, t->new_entry, keep, err));
+  if (!*keep && may_hold(p, t->old_entry)) BL_TRY(footer_may_hold(p, t->old_entry, keep, err));
+  BL_TRY(bl_grow(p->t->ctx, &p->keep, &p->cap_keep, p->n_keep, 1, err));
+  p->keep[p->n_keep++] = *keep;
+  return BL_OK;
 }
 
 static bool set_side(planner *p, bl_arena *a, bl_json *task, const char *key, const char *deletes_key,
@@ -109,7 +144,13 @@ static bl_status put_task(planner *p, bl_arena *a, size_t ordinal, const bl_snap
 static bl_status add_task(planner *p, size_t ordinal, const bl_snapshot *commit, const bl_touched *t, bl_error *err) {
   bl_arena *a;
   const bl_manifest_entry *e = t->new_entry ? t->new_entry : t->old_entry;
-  if (!may_hold(p, t->old_entry) && !may_hold(p, t->new_entry)) return BL_OK;
+  bool keep;
+  keep = may_hold(p, t->old_entry) || may_hold(p, t->new_entry);
+  if (keep) BL_TRY(footers_keep(p, t, &keep, err));
+  if (!keep) {
+    p->counts.files_skipped++;
+    return BL_OK;
+  }
   if (p->counting) {
     p->counts.files++;
     p->counts.rows += e->file.record_count;
@@ -217,10 +258,11 @@ static bl_status plan(bl_table *t, const request *q, const bl_plan_request *pq, 
   BL_GO(bl_job_where(j, p.schema, q->where, err));
   p.head = (bl_task_head){"changes", p.schema, &j->columns.wanted, j->where, false};
   BL_GO(bl_reading_init(&p.env, t, err));
-  if (q->history) BL_GO(bl_idset_init(&p.only, t->ctx, q->history->row_ids, q->history->n_row_ids, err));
+  if (q->history) BL_GO(take_ids(&p, err));
   BL_GO(write_plan(&p, &q->range, pq, sink, err));
 done:
   bl_idset_dispose(&p.only);
+  bl_free(t->ctx, p.keep);
   bl_reading_dispose(&p.env);
   bl_job_free(j);
   return st;

@@ -28,7 +28,8 @@ static const cli_option options[] = {
      AT(check_replace)},
     {"--on-broken-identity", 0, CLI_VALUE, "warn|fail", "fail: exit 1 where identity was broken", AT(on_broken)},
     {"--unordered", 0, CLI_FLAG, NULL, "events by file and position, as they are read", AT(unordered)},
-    {"--plan", 0, CLI_PERHAPS, "footers", "print what would be read, as JSON; =footers: with row groups", AT(plan)},
+    {"--plan", 0, CLI_PERHAPS, "footers",
+     "print what would be read instead of rows, as text or json; =footers: also by what footers tell", AT(plan)},
 };
 
 static bl_status print_plan(cli *c, bl_table *t, const bl_changes_options *o, const char *plan) {

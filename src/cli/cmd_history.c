@@ -18,7 +18,8 @@ static const cli_option options[] = {
     {"--to", 0, CLI_VALUE, "SNAP", "up to and with this one (the branch head)", AT(to)},
     {"--ref", 0, CLI_VALUE, "NAME", "the branch or tag to follow (main)", AT(ref)},
     {"--columns", 0, CLI_VALUE, "A,B.C,…", "only these table columns; further columns by name", AT(columns)},
-    {"--plan", 0, CLI_PERHAPS, "footers", "print what would be read, as JSON; =footers: with row groups", AT(plan)},
+    {"--plan", 0, CLI_PERHAPS, "footers",
+     "print what would be read instead of rows, as text or json; =footers: also by what footers tell", AT(plan)},
 };
 
 static bl_status print_plan(cli *c, bl_table *t, const bl_history_options *o, const char *plan) {

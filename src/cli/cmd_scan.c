@@ -23,7 +23,8 @@ static const cli_option options[] = {
     {"--unordered", 0, CLI_FLAG, NULL, "rows as they are found", offsetof(scan_values, unordered)},
     {"--require-lineage", 0, CLI_FLAG, NULL, "exit 1 at the first row that has no id",
      offsetof(scan_values, require_lineage)},
-    {"--plan", 0, CLI_PERHAPS, "footers", "print what would be read, as JSON; =footers: with row groups",
+    {"--plan", 0, CLI_PERHAPS, "footers",
+     "print what would be read instead of rows, as text or json; =footers: also by what footers tell",
      offsetof(scan_values, plan)},
 };
 

@@ -89,6 +89,52 @@ static bl_status put_lots(task_maker *x, bl_ordered *lots, bl_plan_writer *w, bl
   }
 }
 
+/* ---- by footers ---- */
+
+typedef struct footer_pruner {
+  bl_scan_job *j;
+  bl_reading env;
+  uint8_t *keep;
+} footer_pruner;
+
+static bl_status footer_keeps(void *user, size_t i, bl_error *err) {
+  footer_pruner *x = user;
+  bool may = false;
+  BL_TRY(
+      bl_footer_may_match(&x->env, x->j->plan->files[i].data, x->j->filter, &x->j->filter_columns.wanted, &may, err));
+  x->keep[i] = may;
+  return BL_OK;
+}
+
+static void drop_files(bl_plan *p, const uint8_t *keep) {
+  size_t n = 0;
+  for (size_t i = 0; i < p->n_files; i++) {
+    const bl_data_file *f = &p->files[i].data->file;
+    if (keep[i]) {
+      p->files[n++] = p->files[i];
+      continue;
+    }
+    p->counts.files--;
+    p->counts.files_skipped++;
+    p->counts.rows -= f->record_count;
+    p->counts.bytes -= f->file_size;
+  }
+  p->n_files = n;
+}
+
+/* Counts stand before the tasks, so footers are asked before. */
+static bl_status prune_by_footers(bl_scan_job *j, bl_error *err) {
+  footer_pruner x = {.j = j};
+  if (!j->filter || j->plan->n_files == 0) return BL_OK;
+  x.keep = bl_arena_calloc(j->arena, j->plan->n_files, 1);
+  if (!x.keep) return bl_nomem(err);
+  BL_TRY(bl_reading_init(&x.env, j->t, err));
+  bl_status st = bl_parallel(j->t->ctx, j->plan->n_files, footer_keeps, &x, err);
+  bl_reading_dispose(&x.env);
+  if (st == BL_OK) drop_files(j->plan, x.keep);
+  return st;
+}
+
 static bl_status add_tasks(bl_scan_job *j, const bl_plan_request *q, bl_plan_writer *w, bl_error *err) {
   task_maker x = {.j = j, .w = w, .footers = q->footers, .lot = q->footers ? FOOTERS_A_LOT : TASKS_A_LOT};
   size_t n = (j->plan->n_files + x.lot - 1) / x.lot, window = (size_t)j->t->ctx->o.threads * 2;
@@ -130,6 +176,7 @@ static bl_json *plan_head(const bl_scan_job *j, bl_plan_format format) {
 
 static bl_status write_plan(bl_scan_job *j, const bl_plan_request *q, const bl_sink *sink, bl_plan_writer *w,
                             bl_error *err) {
+  if (q->footers) BL_TRY(prune_by_footers(j, err));
   bl_task_head head = {"scan", j->schema, &j->columns.wanted, j->filter, reads_commit_times(&j->columns.wanted)};
   const bl_json *doc = plan_head(j, q->format), *task = bl_task_new(j->arena, j->t, &head);
   if (!doc || !task) return bl_nomem(err);

@@ -272,3 +272,16 @@ bl_status bl_footer_to_json(bl_arena *a, const bl_reading *env, const bl_manifes
   bl_open_file_free(f);
   return ok ? BL_OK : bl_nomem(err);
 }
+
+bl_status bl_footer_may_match(const bl_reading *env, const bl_manifest_entry *e, const bl_expr *filter,
+                              const bl_type *wanted, bool *may, bl_error *err) {
+  bl_open_file *f;
+  bl_projection *p = NULL;
+  *may = false;
+  BL_TRY(bl_open_file_new(env, e, &f, err));
+  bl_status st = bl_open_file_project(f, wanted, &p, err);
+  for (size_t i = 0; st == BL_OK && !*may && i < f->meta->n_groups; i++) *may = bl_open_file_may_match(f, p, filter, i);
+  bl_projection_free(p);
+  bl_open_file_free(f);
+  return st;
+}

@@ -79,6 +79,9 @@ void bl_plan_dispose(bl_plan_writer *w);
  */
 bl_status bl_footer_to_json(bl_arena *a, const bl_reading *env, const bl_manifest_entry *e, bl_json *task,
                             bl_error *err) BL_CHECKED;
+/* May any row of a file match, by its footer? wanted holds the filter's columns. */
+bl_status bl_footer_may_match(const bl_reading *env, const bl_manifest_entry *e, const bl_expr *filter,
+                              const bl_type *wanted, bool *may, bl_error *err) BL_CHECKED;
 
 /* Rows of a task of kind "scan"; the task is taken over, also on failure. */
 bl_status bl_run_scan_task(bl_ctx *ctx, bl_task *task, struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;

@@ -53,6 +53,48 @@ class Rows(TableCase):
         self.run_ok('append', self.table, out)
         self.assertEqual(self.lines('scan'), [{'id': 1}, {'id': 2}])
 
+    # ---- plans ----
+
+    def run_tasks(self, plan):
+        rows = []
+        for task in plan['tasks']:
+            with open(self.path('task.json'), 'w') as f:
+                json.dump(task, f)
+            rows.append([json.loads(x) for x in self.run_ok('run-task', self.path('task.json'), '--format', 'ndjson').splitlines()])
+        return rows
+
+    def test_footers_leave_out_files_that_hold_no_wanted_row(self):
+        self.table = os.path.join(TABLES, 'mor_basic', 'table')
+        where = '_last_updated_sequence_number > 7'
+        rows = self.lines('scan', '--where', where, '--lineage')
+        plan = self.result('scan', self.table, '--where', where, '--lineage', '--plan=footers')
+        self.assertEqual(self.run_tasks(plan), [rows])
+        self.assertEqual((plan['counts']['files'], plan['counts']['rows']), (1, 2))
+        plain = self.result('scan', self.table, '--where', where, '--plan')
+        self.assertEqual(len(plain['tasks']), plain['counts']['files'])
+        self.assertGreater(len(plain['tasks']), 1)
+
+    def test_footers_leave_out_files_that_hold_no_wanted_id(self):
+        for name in ('mor_basic', 'cow_basic'):
+            self.table = os.path.join(TABLES, name, 'table')
+            for row in self.lines('scan', '--columns', '_row_id'):
+                want = sorted(json.dumps([e['_change_ordinal'], e['_row_id'], e['_last_updated_sequence_number']])
+                              for e in self.lines('history', '--row-id', str(row['_row_id'])))
+                few = self.result('history', self.table, '--row-id', str(row['_row_id']), '--plan=footers')
+                all = self.result('history', self.table, '--row-id', str(row['_row_id']), '--plan')
+                tasks = [{k: v for k, v in t.items() if k != 'row-groups' and not k.startswith('stores-')} for t in few['tasks']]
+                self.assertEqual([t for t in all['tasks'] if t in tasks], tasks)
+                self.assertEqual(len(tasks), few['counts']['files'])
+                self.assertLess(len(tasks), len(all['tasks']))
+                for t in tasks:  # each side's own ids, or what it stores
+                    sides = [t[k] for k in ('old-file', 'new-file') if t[k]]
+                    inherits = any(f['first-row-id'] <= row['_row_id'] < f['first-row-id'] + f['record-count'] for f in sides)
+                    stores = any(f['stores-row-id'] for f in few['tasks'])
+                    self.assertTrue(inherits or stores)
+                got = {json.dumps([t['ordinal'], e['_row_id'], e['_last_updated_sequence_number']])
+                       for t, events in zip(tasks, self.run_tasks(few)) for e in events}
+                self.assertLessEqual(set(want), got)
+
     # ---- changes ----
 
     def test_a_net_change_names_the_snapshot_that_wrote_the_row(self):  # apache/iceberg#14851

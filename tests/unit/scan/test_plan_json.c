@@ -188,11 +188,11 @@ static void test_plan_json__says_what_is_read_and_why(void **state) {
   bl_error err = BL_ERROR_INIT;
   bl_data_file *a = numbered_file(w.m, "a", 0, 10, 5), *b = numbered_file(w.m, "b", 10, 7, 0),
                *d = maker_vector(w.m, "d", "a", (int64_t[]){3}, 1);
-  maker_partition(w.m, a, 0, "[\"x\"]");
+  maker_partition(w.m, a, 0, "[\"r3\"]");
   maker_partition(w.m, b, 0, "[\"y\"]");
-  maker_partition(w.m, d, 0, "[\"x\"]");
+  maker_partition(w.m, d, 0, "[\"r3\"]");
   commit_files(&w, 77, (bl_data_file *[]){a, b}, 2, &d, 1);
-  plan p = plan_of(w.ctx, w.t, &(bl_scan_options){.where = "s = 'x'"}, true);
+  plan p = plan_of(w.ctx, w.t, &(bl_scan_options){.where = "s = 'r3'"}, true);
   int64_t n;
   test_ok(bl_json_get_i64(p.doc, "snapshot-id", &n, &err), &err);
   assert_int_equal(n, 77);
@@ -221,6 +221,13 @@ static void test_plan_json__says_what_is_read_and_why(void **state) {
   assert_int_equal(bl_json_get(task, "row-groups")->n, 2);
   assert_non_null(bl_json_get(bl_json_get(p.doc, "schema"), "fields"));
   free_plan(&p);
+  for (int footers = 0; footers < 2; footers++) { /* what the footer tells is known by it alone */
+    p = plan_of(w.ctx, w.t, &(bl_scan_options){.where = "s = 'r3' and k = 77"}, footers);
+    assert_int_equal(p.tasks->n, footers ? 0 : 1);
+    test_ok(bl_json_get_i64(bl_json_get(p.doc, "counts"), "files-skipped", &n, &err), &err);
+    assert_int_equal(n, footers);
+    free_plan(&p);
+  }
   close_world(&w);
 }
 
