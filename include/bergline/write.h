@@ -99,6 +99,7 @@ typedef struct bl_upsert_options {
   const char *last_wins;   /* column: of source rows with one key the greatest wins; NULL: a repeated key is BL_USAGE */
   bool touch;              /* write matched rows even where no value differs */
   bool delete_missing;     /* sync: keys that the source lacks are deleted */
+  const char *name;        /* of the rows, in messages: a file's; NULL: the verb */
 } bl_upsert_options;
 BL_API bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_options *u,
                            const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;

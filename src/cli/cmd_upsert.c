@@ -51,7 +51,8 @@ static bl_status put_rows(cli *c, bl_table *t, const upsert_values *v, bool sync
                          .delete_when = v->delete_when,
                          .last_wins = v->last_wins,
                          .touch = v->touch,
-                         .delete_missing = sync};
+                         .delete_missing = sync,
+                         .name = cli_input_name(c->args[1])};
   if (st == BL_OK) st = cli_read_rows(c, t, c->args[1], v->format, &in);
   if (st == BL_OK) st = cli_where_error(c, v->delete_when, bl_upsert(t, &in.rows, &u, o, r, &c->err));
   cli_input_close(&in);

@@ -139,12 +139,16 @@ bl_status cli_read_files(cli *c, bl_table *t, const char *const *paths, size_t n
   return BL_OK;
 }
 
+const char *cli_input_name(const char *path) {
+  return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 bl_status cli_read_rows(cli *c, bl_table *t, const char *path, const char *format, cli_input *out) {
   bl_read_options o = {.extra_columns = true};
   *out = (cli_input){0};
   bl_status st = format_of(c, format, &o.format);
   if (st == BL_OK) st = cli_open_input(c, path, &out->in);
-  if (st == BL_OK) st = bl_read_rows(t, out->in, strcmp(path, "-") == 0 ? NULL : path, &o, &out->rows, &c->err);
+  if (st == BL_OK) st = bl_read_rows(t, out->in, cli_input_name(path), &o, &out->rows, &c->err);
   if (st != BL_OK) cli_input_close(out);
   return st;
 }

@@ -10,6 +10,8 @@
 bl_status cli_read_files(cli *c, bl_table *t, const char *const *paths, size_t n, const char *format,
                          struct ArrowArrayStream *out);
 
+const char *cli_input_name(const char *path); /* for messages */
+
 /* One file as it is (bl_read_rows with extra columns), for verbs that look at more than the table's columns. */
 typedef struct cli_input {
   bl_input *in;

@@ -42,13 +42,30 @@ static bool has_text(const bl_json *list, bl_str s) {
   return false;
 }
 
-/* A name means one field, the newest that has it: from another, which may be dropped, it is taken. */
-static void take_name(bl_json *fields, bl_str name) {
+/* Values change their column: that is what the mapping says from now on, but nobody may have meant it. */
+static void warn_of_move(const bl_alter_context *c, const bl_json *from, bl_str name, bl_str to) {
+  int32_t id = -1;
+  const bl_json *v = bl_json_get(from, "field-id");
+  if (v && bl_json_i32(v, &id, NULL) != BL_OK) return;
+  const bl_field *f = bl_schema_find(c->schema, id);
+  bl_warn(bl_arena_ctx(c->a),
+          "the name %.*s in %s was that of %s%.*s (field %d) and now is that of the column %.*s: files without field "
+          "ids that have a column %.*s are read as this one from now on",
+          BL_STR_ARG(name), mapping_key, f ? "the column " : "a dropped column", f ? (int)f->name.n : 0,
+          f ? f->name.p : "", (int)id, BL_STR_ARG(to), BL_STR_ARG(name));
+}
+
+/* A name means one field, the newest that has it: from another, which may be dropped, it is taken. to: the column's
+ * name. */
+static void take_name(const bl_alter_context *c, bl_json *fields, bl_str name, bl_str to) {
   for (bl_json *m = fields->first; m; m = m->next) {
     bl_json *names = (bl_json *)bl_json_get(m, "names");
     for (bl_json *v = names && names->kind == BL_J_ARRAY ? names->first : NULL, *next; v; v = next) {
       next = v->next;
-      if (v->kind == BL_J_STRING && bl_str_eq(v->text, name)) bl_json_remove_child(names, v);
+      if (v->kind == BL_J_STRING && bl_str_eq(v->text, name)) {
+        warn_of_move(c, m, name, to);
+        bl_json_remove_child(names, v);
+      }
     }
   }
 }
@@ -70,7 +87,7 @@ bl_status bl_alter_mapping_add(bl_alter_context *c, const char *parent, const bl
   BL_TRY(read_mapping(c, &mapping, err));
   bl_json *fields = mapping ? fields_of(c, mapping, parent) : NULL;
   if (!fields || fields->kind != BL_J_ARRAY) return BL_OK;
-  take_name(fields, f->name);
+  take_name(c, fields, f->name, f->name);
   bl_json *m = bl_name_mapping_of(c->a, f);
   return m && bl_json_push(fields, m) ? write_mapping(c, mapping, err) : bl_nomem(err);
 }
@@ -81,7 +98,7 @@ bl_status bl_alter_mapping_rename(bl_alter_context *c, int32_t id, bl_str to, bl
   bl_json *in, *m = find_mapped(mapping, id, &in);
   bl_json *names = m ? (bl_json *)bl_json_get(m, "names") : NULL;
   if (!names || names->kind != BL_J_ARRAY || has_text(names, to)) return BL_OK;
-  take_name(in, to);
+  take_name(c, in, to, to);
   if (!bl_json_push(names, bl_json_new_str(c->a, to))) return bl_nomem(err);
   return write_mapping(c, mapping, err);
 }

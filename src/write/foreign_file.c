@@ -45,6 +45,32 @@ static bl_status check_column(const bl_foreign_env *env, bl_foreign_file *f, con
   return BL_OK;
 }
 
+/* Names that differ in case alone are looked at twice. */
+static bl_str like_it(const bl_schema *s, bl_str name) {
+  for (size_t i = 0; i < s->root.n_fields; i++)
+    if (name.n == s->root.fields[i].name.n && bl_str_is_nocase(name, s->root.fields[i].name.p))
+      return s->root.fields[i].name;
+  return BL_STR("");
+}
+
+/* What is in the file and in no column of the table stays unread. */
+static void warn_of_others(const bl_foreign_env *env, const bl_foreign_file *f) {
+  const bl_data_meta *m = f->reader->meta;
+  bl_buf names;
+  bl_buf_init(&names, env->t->ctx, 400); /* no more of them are told */
+  for (size_t i = 1; i < m->n_nodes; i++) {
+    if (m->nodes[i].parent != 0 || f->ids[i] >= BL_ID_FIRST_RESERVED) continue;
+    if (f->ids[i] >= 0 && bl_schema_find(env->schema, f->ids[i])) continue;
+    bl_str alike = like_it(env->schema, bl_str_of(m->nodes[i].name));
+    bl_buf_printf(&names, "%s%s", names.n ? ", " : "", m->nodes[i].name);
+    if (alike.n) bl_buf_printf(&names, " (the table has %.*s)", BL_STR_ARG(alike));
+  }
+  if (names.n || names.failed)
+    bl_warn(env->t->ctx, "%s: columns that are not in the table are not read: %.*s%s", f->path.p, (int)names.n,
+            names.n ? (const char *)names.p : "", names.failed ? " …" : "");
+  bl_buf_free(&names);
+}
+
 static bl_status check_columns(const bl_foreign_env *env, bl_foreign_file *f, bl_error *err) {
   bl_projection *p = NULL;
   bl_error e = BL_ERROR_INIT;
@@ -59,6 +85,7 @@ static bl_status check_columns(const bl_foreign_env *env, bl_foreign_file *f, bl
     return bl_fail(err, BL_USAGE, "cannot add: %s: it has none of the table's columns", f->path.p);
   for (size_t i = 0; i < env->schema->root.n_fields; i++)
     BL_TRY(check_column(env, f, &env->schema->root.fields[i], err));
+  warn_of_others(env, f);
   return BL_OK;
 }
 

@@ -22,6 +22,11 @@ bl_status bl_conform_with(bl_ctx *ctx, const bl_schema *schema, const bl_conform
 /* Column names that mean lineage or places: they are never input (W13). */
 bool bl_is_metadata_name(bl_str name);
 
+/* BL_INPUT_AUTO: the ending, or that there is none (NULL allowed), tells nothing. */
+bl_input_format bl_input_by_ending(const char *name);
+/* By the first bytes; CSV is what nothing else is. */
+bl_status bl_input_by_bytes(bl_input *in, bl_input_format *out, bl_error *err) BL_CHECKED;
+
 /* Readers behind bergline/input.h. `in` is borrowed and must outlive the stream; name is copied. extra: columns that
  * the schema does not have are given too. */
 bl_status bl_read_csv(bl_ctx *ctx, const bl_schema *schema, bl_input *in, const char *name, bool extra,

@@ -168,8 +168,9 @@ static bl_status open_source(source *s, const bl_data_format *format, bl_input *
   const bl_data_open_options o = {.check_pages = true};
   BL_TRY(bl_arena_new(s->ctx, &s->arena, err));
   BL_TRY(format->open(s->ctx, in, name, &o, &s->reader, err));
-  BL_TRY(bl_data_file_type(s->reader->meta, s->arena, &s->type, err));
-  BL_TRY(list_columns(s, err));
+  bl_status st = bl_data_file_type(s->reader->meta, s->arena, &s->type, err);
+  if (st == BL_OK) st = list_columns(s, err);
+  if (st != BL_OK) return bl_fail_in(err, st, "%s", name);
   return bl_ordered_new(s->ctx, s->reader->meta->n_groups, 0, (size_t)s->ctx->o.threads + 1, 4, false, read_group,
                         drop_batch, s, &s->work, err);
 }

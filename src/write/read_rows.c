@@ -19,7 +19,7 @@ bool bl_input_format_of(const char *name, bl_input_format *out) {
   return false;
 }
 
-static bl_input_format by_ending(const char *name) {
+bl_input_format bl_input_by_ending(const char *name) {
   static const struct {
     const char *ending;
     bl_input_format format;
@@ -33,7 +33,7 @@ static bl_input_format by_ending(const char *name) {
   return BL_INPUT_AUTO;
 }
 
-static bl_status by_bytes(bl_input *in, bl_input_format *out, bl_error *err) {
+bl_status bl_input_by_bytes(bl_input *in, bl_input_format *out, bl_error *err) {
   char p[64] = {0};
   size_t n = in->size < (int64_t)sizeof p ? (size_t)in->size : sizeof p;
   BL_TRY(in->read_at(in, 0, p, n, err));
@@ -68,8 +68,8 @@ bl_status bl_read_rows(bl_table *t, bl_input *in, const char *name, const bl_rea
   bl_input_format f = o ? o->format : BL_INPUT_AUTO;
   bool extra = o && o->extra_columns;
   out->release = NULL;
-  if (f == BL_INPUT_AUTO) f = by_ending(name);
-  if (f == BL_INPUT_AUTO) BL_TRY(by_bytes(in, &f, err));
+  if (f == BL_INPUT_AUTO) f = bl_input_by_ending(name);
+  if (f == BL_INPUT_AUTO) BL_TRY(bl_input_by_bytes(in, &f, err));
   if (!name) name = "input";
   switch (f) {
   case BL_INPUT_PARQUET: return data_file(t, BL_FORMAT_PARQUET, in, name, out, err);

@@ -9,6 +9,7 @@
 #include "table/catalog.h"
 #include "table/table.h"
 #include "write/arrow_types.h"
+#include "write/input.h"
 #include "write/schema_sample.h"
 
 /* ---- types of CSV columns ---- */
@@ -75,6 +76,16 @@ static bool ends_with(const char *path, const char *ending) {
   return n > m && bl_str_is_nocase((bl_str){path + n - m, m}, ending);
 }
 
+/* Any text would do as CSV: it has to be called so, or to have no ending. */
+static bl_status check_kind(bl_input *in, const char *path, bl_error *err) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+  bl_input_format f;
+  if (!dot || bl_input_by_ending(path) != BL_INPUT_AUTO) return BL_OK;
+  BL_TRY(bl_input_by_bytes(in, &f, err));
+  if (f != BL_INPUT_CSV) return BL_OK;
+  return bl_fail(err, BL_USAGE, "%s: neither its ending nor its first bytes are those of a file of rows", path);
+}
+
 static bl_status read_schema(bl_arena *a, const bl_drivers *d, bl_input *in, const char *path, bl_schema *out,
                              bl_error *err) {
   const bl_read_options o = {.extra_columns = true};
@@ -82,6 +93,7 @@ static bl_status read_schema(bl_arena *a, const bl_drivers *d, bl_input *in, con
   struct ArrowSchema arrow = {0};
   no_table none;
   bl_status st;
+  BL_TRY(check_kind(in, path, err));
   if (ends_with(path, ".ndjson") || ends_with(path, ".jsonl") || ends_with(path, ".json"))
     return bl_schema_of_ndjson(a, in, path, out, err);
   no_table_init(&none, a, d);

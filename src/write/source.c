@@ -106,6 +106,11 @@ static uint32_t group_of(bl_hash128 h) {
   return (uint32_t)(h.hi >> 56); /* GROUPS of them */
 }
 
+/* What messages about its rows begin with. */
+static const char *name_of(const bl_source *s) {
+  return s->o.name ? s->o.name : s->o.verb;
+}
+
 /* ---- making ---- */
 
 static bl_status find_key(bl_source *s, bl_error *err) {
@@ -296,7 +301,7 @@ static bl_status prepare(bl_source *s, const struct ArrowSchema *in, bl_error *e
     int32_t path[64];
     (void)!bl_columns_path(&s->o.schema->root, s->key[c]->id, path, 64); /* found when it was chosen */
     if (!s->given[path[0]])
-      return bl_fail(err, BL_USAGE, "%s: key column %s: the input lacks it", s->o.verb, s->key[c]->name.p);
+      return bl_fail(err, BL_USAGE, "%s: key column %s: the input lacks it", name_of(s), s->key[c]->name.p);
   }
   BL_TRY(bind_rules(s, parsed, err));
   BL_TRY(bl_aschema_of_struct(s->ctx, &s->held, &s->held_schema, err));
@@ -370,7 +375,7 @@ static bl_status note_bounds(bl_source *s, size_t c, const bl_row_source *column
   for (int64_t i = 0; i < n; i++) {
     bl_row_value(column, i, &v);
     if (v.null)
-      return bl_fail(err, BL_USAGE, "%s: row %lld: key column %s is null", s->o.verb, (long long)(s->n_rows + i + 1),
+      return bl_fail(err, BL_USAGE, "%s: row %lld: key column %s is null", name_of(s), (long long)(s->n_rows + i + 1),
                      s->key[c]->name.p);
     if (bl_value_is_nan(&v)) s->bounds[c].nan = true;
     else {
@@ -460,7 +465,7 @@ bl_status bl_source_read(bl_source *s, struct ArrowArrayStream *in, bl_error *er
   int code = in->get_schema(in, &schema);
   if (code != 0) {
     const char *why = in->get_last_error ? in->get_last_error(in) : NULL;
-    st = bl_fail(err, bl_stream_status(code), "%s: %s", s->o.verb, why ? why : "the input has no schema");
+    st = bl_fail(err, bl_stream_status(code), "%s: %s", name_of(s), why ? why : "the input has no schema");
   }
   if (st == BL_OK) st = prepare(s, &schema, err);
   bl_aschema_release(&schema);
@@ -468,7 +473,7 @@ bl_status bl_source_read(bl_source *s, struct ArrowArrayStream *in, bl_error *er
     bl_stream_release(in);
     return st;
   }
-  BL_GO(bl_conform_with(s->ctx, &s->incoming, &(bl_conform_options){.name = s->o.verb}, in, &rows, err));
+  BL_GO(bl_conform_with(s->ctx, &s->incoming, &(bl_conform_options){.name = name_of(s)}, in, &rows, err));
   for (;;) {
     struct ArrowArray batch;
     BL_GO(bl_stream_next(&rows, &batch, err));
@@ -509,7 +514,7 @@ static bl_status twice(const bl_source *s, int64_t a, int64_t b, bl_error *err) 
   bl_buf_init(&text, s->ctx, 600);
   (void)!describe_key(s, a, &text);
   bl_status st =
-      bl_fail(err, BL_USAGE, "%s: key %.*s: it is there twice, in rows %lld and %lld", s->o.verb, (int)text.n,
+      bl_fail(err, BL_USAGE, "%s: key %.*s: it is there twice, in rows %lld and %lld", name_of(s), (int)text.n,
               text.p ? (const char *)text.p : "", (long long)number_of(s, a) + 1, (long long)number_of(s, b) + 1);
   bl_buf_free(&text);
   return st;

@@ -18,6 +18,7 @@
 
 typedef struct bl_source_options {
   const char *verb;        /* for messages */
+  const char *name;        /* of the rows, for messages; NULL: the verb */
   const bl_schema *schema; /* the table's; borrowed */
   const char *const *key;
   size_t n_key;

@@ -334,6 +334,7 @@ bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_
                            .touch = o->touch,
                            .delete_missing = o->delete_missing};
   bl_source_options so = {.verb = rules.verb,
+                          .name = o->name,
                           .schema = schema,
                           .key = o->key,
                           .n_key = o->n_key,

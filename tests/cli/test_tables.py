@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-from table_case import PROGRAM, TABLES, TableCase
+from table_case import PROGRAM, ROOT, TABLES, TableCase
 
 
 class Tables(TableCase):
@@ -409,6 +409,56 @@ class Tables(TableCase):
             fields = self.result('inspect', self.path('n%d' % i), 'schema')['fields']
             self.assertEqual([(f['name'], f['type'], f['required']) for f in fields],
                              [('id', 'long', True), ('v', 'string', False)])
+
+    # ---- files of others ----
+
+    def warnings(self, *args):
+        p = self.try_run(*args)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return [line for line in p.stderr.splitlines() if line.startswith('bergline: warning: ')]
+
+    def test_a_mapped_name_that_goes_to_another_column_is_told(self):
+        self.run_ok('create', self.table, '--schema', 'id long, s string, d double')
+        self.assertEqual(self.warnings('alter', self.table, 'rename', 's', 't'), [])
+        self.assertEqual(self.warnings('alter', self.table, 'add', 's', 'string'), []) # there is no mapping
+        self.run_ok('set', self.table, 'schema.name-mapping.default=[{"field-id":1,"names":["id"]},{"field-id":2,"names":["t"]},'
+                    '{"field-id":3,"names":["d"]},{"field-id":4,"names":["s"]}]')
+        self.assertEqual(self.warnings('alter', self.table, 'rename', 'd', 'dd'), [])
+        moved, = self.warnings('alter', self.table, 'add', 'd', 'double')
+        for word in ('name d ', 'column dd (field 3)', 'column d:'):
+            self.assertIn(word, moved)
+        self.run_ok('alter', self.table, 'drop', 's')
+        dropped, = self.warnings('alter', self.table, 'rename', 't', 's')
+        self.assertIn('a dropped column (field 4)', dropped)
+
+    def test_columns_of_a_file_that_the_table_does_not_have_are_told(self):
+        path = self.path('s.parquet')
+        shutil.copy(os.path.join(ROOT, 'tests', 'fixtures', 'parquet', 'no_index.parquet'), path)
+        self.run_ok('create', self.table, '--schema', 'l long, D double')
+        told = self.warnings('add-files', self.table, path)
+        self.assertEqual(len(told), 1)
+        self.assertIn(path + ': columns that are not in the table are not read: b, i, f, d (the table has D), ', told[0])
+
+    def test_errors_of_rows_name_their_file(self):
+        self.create()
+        path, twice = self.rows_file({'id': None}), self.rows_file({'id': 1}, {'id': 1})
+        wide = os.path.join(ROOT, 'tests', 'fixtures', 'parquet', 'wide_decimal.parquet')
+        self.run_ok('create', self.path('d'), '--schema', 'id long, d decimal(38, 3)')
+        for verb in (('upsert',), ('sync', '--yes')):
+            self.refuse(2, path, *verb, self.table, path, '--key', 'id')
+            self.refuse(2, twice + ': key id = 1', *verb, self.table, twice, '--key', 'id')
+            self.refuse(7, wide + ': column d', *verb, self.path('d'), wide, '--key', 'id')
+        for args in (('append', self.path('d'), wide), ('add-files', self.path('d'), wide),
+                     ('create', self.path('e'), '--like', wide)):
+            self.refuse(7, wide + ': column d', *args)
+
+    def test_a_sample_has_a_known_ending(self):
+        for name, status in (('mk.py', 2), ('rows.txt', 2), ('rows.CSV', 0), ('rows', 0)):
+            with open(self.path(name), 'w') as f:
+                f.write('a,b\n1,x\n')
+            p = self.try_run('create', self.table, '--like', self.path(name), '--dry-run')
+            self.assertEqual((p.returncode, name), (status, name), p.stderr)
+            self.assertEqual(name in p.stderr, status != 0)
 
 
 if __name__ == '__main__':
