@@ -29,6 +29,9 @@ typedef struct bl_write_options {
   bl_write_mode mode;
   const char *wap_id; /* write, audit, publish: the snapshot is added, but the branch stays where it is until the
                          snapshot is cherry-picked */
+  char **stage;       /* not NULL: the verb writes its files and commits nothing; *stage (NULL before) is the descriptor
+                         of the change for bl_commit_staged, freed by bl_text_free. It stays NULL for a dry run and where
+                         already_applied. All verbs on rows have it */
 } bl_write_options;
 
 /* What a verb did. */
@@ -110,17 +113,27 @@ typedef enum bl_apply_source { BL_APPLY_DEBEZIUM, BL_APPLY_CHANGES } bl_apply_so
 BL_API bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const char *const *key, size_t n_key,
                           const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
 
-/* ---- staged work: built in one process, committed in another ---- *descriptor: JSON, freed by bl_text_free.
- * A descriptor is committed to a branch once: again it is already_applied; BL_CONFLICT: the branch holds some of them,
- * and nothing was done; BL_USAGE: one is given twice. Its files are left where they are in any case. */
+/* ---- staged work: built in one process, committed in another (docs/formats/staged-json.md) ----
+ * Any verb on rows with bl_write_options.stage; bl_stage_append is bl_append with it. */
 BL_API bl_status bl_stage_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_options *o,
                                  char **descriptor, bl_error *err) BL_CHECKED;
+/* Descriptors, also of several workers that each did a part, become one snapshot; NULL among them is passed over.
+ * Branch, batch id, WAP id and summary are those that they were staged with, where o does not say. What others
+ * committed since is checked as for the verb itself: BL_CONFLICT. So are the descriptors against each other: two may
+ * delete one row, but of one that updates it another is a conflict. A descriptor is committed to a branch once: again
+ * it is already_applied; BL_CONFLICT: the branch holds some of them, and nothing was done; BL_USAGE: one is given
+ * twice, a damaged one (JSON path), those that rest on different snapshots. Its files are left where they are in any
+ * case. */
 BL_API bl_status bl_commit_staged(bl_table *t, const char *const *descriptors, size_t n, const bl_write_options *o,
                                   bl_write_result *r, bl_error *err) BL_CHECKED;
+/* Remove the files of descriptors that nobody will commit. BL_CONFLICT: a snapshot of the table names one of them; then
+ * all stay. What cannot be removed is a warning. */
+BL_API bl_status bl_abandon_staged(bl_table *t, const char *const *descriptors, size_t n, bl_error *err) BL_CHECKED;
 
 /* ---- refs, properties, schema: metadata only ---- Of the options only dry_run counts; NULL = defaults. Where the
- * table says already what is asked for, no new version is made. bl_cherry_pick takes those of verbs but wap_id;
- * bl_rollback takes ref; it and bl_fast_forward make no snapshot: summary, batch_id, wap_id are BL_USAGE. */
+ * table says already what is asked for, no new version is made. bl_cherry_pick takes those of verbs but wap_id and
+ * stage; bl_rollback takes ref; it and bl_fast_forward make no snapshot: summary, batch_id, wap_id, stage are BL_USAGE.
+ */
 BL_API bl_status bl_set_properties(bl_table *t, const char *const *set, size_t n_set, const char *const *unset,
                                    size_t n_unset, const bl_write_options *o, bl_error *err) BL_CHECKED;
 typedef struct bl_ref_options {

@@ -222,7 +222,7 @@ static bl_status add(adding *x, bl_write_result *r, bl_error *err) {
   BL_TRY(keep_mapping(x, err));
   if (copies && !x->o->dry_run) BL_TRY(copy_files(x, err));
   BL_TRY(bl_commit_change(x->t, x->staged, x->o, r, err));
-  if (r->committed || x->o->dry_run) r->rows_inserted = rows;
+  if (!r->already_applied) r->rows_inserted = rows;
   return BL_OK;
 }
 

@@ -72,7 +72,7 @@ static bl_status append(bl_table *t, rows_in *in, const bl_write_options *o, bl_
   }
   BL_TRY(stage(t, in, o, &s, err));
   bl_status st = bl_commit_change(t, s, o, r, err);
-  if (st == BL_OK && r->committed) r->rows_inserted = in->n;
+  if (st == BL_OK && !r->already_applied) r->rows_inserted = in->n;
   if (st != BL_OK && st != BL_UNKNOWN) bl_staged_discard(s, t);
   bl_staged_free(s);
   return st;
@@ -98,24 +98,8 @@ bl_status bl_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_o
 
 bl_status bl_stage_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_options *o, char **descriptor,
                           bl_error *err) {
-  static const bl_write_options defaults = {0};
-  rows_in in = {0};
-  bl_staged *s = NULL;
-  bl_buf text;
+  bl_write_options stage = o ? *o : (bl_write_options){0};
+  stage.stage = descriptor;
   *descriptor = NULL;
-  bl_buf_init(&text, t->ctx, BL_BUF_MAX);
-  bl_status st = bl_pointer_check(t, err);
-  if (st == BL_OK) st = bl_conform(t->ctx, bl_metadata_current_schema(t->metadata), rows, &in.stream, err);
-  if (st == BL_OK) st = stage(t, &in, o ? o : &defaults, &s, err);
-  if (st == BL_OK) st = bl_staged_sync(s, t, err); /* who commits it may be another machine's process */
-  if (st == BL_OK) st = bl_staged_to_json(s, t, &text, err);
-  bl_buf_byte(&text, 0);
-  if (st == BL_OK) st = bl_buf_ok(&text, err);
-  if (st == BL_OK && !(*descriptor = bl_strdup(t->ctx, (const char *)text.p))) st = bl_nomem(err);
-  if (st != BL_OK && s) bl_staged_discard(s, t);
-  bl_staged_free(s);
-  bl_buf_free(&text);
-  bl_stream_release(&in.stream);
-  bl_stream_release(rows);
-  return st;
+  return bl_append(t, rows, &stage, NULL, err);
 }

@@ -186,6 +186,7 @@ bl_status bl_change_remove_found(bl_change *c, bl_touch *x, bl_writer_pool *pool
     bool all = f->n_found == f->live;
     f->skip = f->n_found == 0 || all;
     if (f->n_found == 0) continue;
+    if (all ? f->moved != NULL : !c->merge_on_read) c->staged->keeps_rows = true;
     if (all || !c->merge_on_read) BL_TRY(bl_staged_remove(c->staged, f->file->data, err));
     else BL_TRY(add_vector(c, f, err));
   }

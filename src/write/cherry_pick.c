@@ -189,6 +189,7 @@ bl_status bl_cherry_pick(bl_table *t, const char *snapshot, const bl_write_optio
   if (!r) r = &unused;
   *r = (bl_write_result){0};
   p.ref = bl_branch_of(p.o);
+  if (p.o->stage) return bl_fail(err, BL_USAGE, "cannot stage a cherry-pick: what it picks is in the table already");
   BL_TRY(find(&p, snapshot, err));
   if (bl_pick_is_applied(t->metadata, p.ref, p.pick)) {
     r->already_applied = true;

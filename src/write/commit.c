@@ -386,8 +386,10 @@ bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o,
   if (!o) o = &defaults;
   BL_TRY(bl_pointer_check(t, err));
   BL_TRY(bl_summary_check(o, err));
-  if (o->dry_run) fill_dry(s, r);
-  if (o->dry_run || is_empty(s, o)) return BL_OK;
+  if (o->dry_run || o->stage) fill_dry(s, r);
+  if (o->dry_run) return BL_OK;
+  if (o->stage) return bl_staged_give(s, t, o, err);
+  if (is_empty(s, o)) return BL_OK;
   bl_status st = committing_init(&c, t, s, o, err);
   if (st == BL_OK) st = all_attempts(&c, o, r, err);
   /* Another applied the batch meanwhile. With files of documents it may have been these very files. */

@@ -12,7 +12,8 @@
 #include "write/metadata_edit.h"
 #include "write/staged.h"
 
-/* Commit a staged change to a branch. o may be NULL; with dry_run nothing is written. Nothing staged
+/* Commit a staged change to a branch. o may be NULL; with dry_run nothing is written, with stage nothing is committed
+ * (bl_staged_give). Nothing staged
  * and no batch id: nothing committed. Files of the commit's own are gone after a failure (but BL_UNKNOWN), those that
  * were staged are left for another try: bl_staged_discard. Where the branch holds the batch already they are removed,
  * but those of documents (r->already_applied). BL_CONFLICT: retries used up, or a conflict that no retry can mend

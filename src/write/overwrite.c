@@ -95,6 +95,8 @@ static bl_status stage(bl_change *c, void *user, bl_error *err) {
   BL_GO(bl_touch_find_filter(x, true, err));
   count_deleted(c, x);
   if (c->o->dry_run) goto done;
+  for (size_t i = 0; c->o->stage && i < w->rows->n_files; i++)
+    BL_GO(bl_staged_file_written(c->staged, w->rows->files[i], err));
   st = w->kind == BL_OVERWRITE_WHERE ? remove_matching(c, x, err) : remove_files(c, x, err);
 done:
   bl_touch_free(x);
@@ -131,7 +133,7 @@ bl_status bl_overwrite(bl_table *t, struct ArrowArrayStream *rows, bl_overwrite_
   if (!r->already_applied) st = prepare(t, rows, &w, o, err);
   if (st == BL_OK && !r->already_applied) {
     st = bl_change_run(t, o, "delete", stage, &w, r, err);
-    kept = st == BL_UNKNOWN || (st == BL_OK && r->committed);
+    kept = st == BL_UNKNOWN || (st == BL_OK && (r->committed || (o && o->stage)));
   }
   bl_stream_release(rows);
   if (w.rows && !kept) bl_staged_discard(w.rows, t);

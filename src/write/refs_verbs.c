@@ -150,8 +150,9 @@ static bl_status move(bl_table *t, bl_metadata_edit edit, ref_change *c, const b
   const bl_ref *was = bl_metadata_ref(t->metadata, bl_str_of(c->name));
   if (!r) r = &unused;
   *r = (bl_write_result){0};
-  if (o && (o->wap_id || o->batch_id || o->n_summary))
-    return bl_fail(err, BL_USAGE, "cannot keep a summary, a batch id or a WAP id: %s moves, no snapshot is made",
+  if (o && (o->wap_id || o->batch_id || o->n_summary || o->stage))
+    return bl_fail(err, BL_USAGE,
+                   "cannot stage it, or keep a summary, a batch id or a WAP id: %s moves, no snapshot is made",
                    c->name);
   BL_TRY(bl_commit_metadata(t, edit, c, o, err));
   r->committed = !(o && o->dry_run) && !(was && was->snapshot_id == c->snapshot_id);

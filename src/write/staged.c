@@ -84,6 +84,11 @@ static bl_status vector_slot(bl_staged *s, const bl_manifest_entry *e, bl_staged
   return BL_OK;
 }
 
+const bl_staged_vector *bl_staged_vector_find(const bl_staged *s, bl_str path) {
+  const size_t *at = bl_map_get(s->vector_of, path);
+  return at ? &s->vectors[*at] : NULL;
+}
+
 bl_status bl_staged_vector_add(bl_staged *s, const bl_manifest_entry *e, bl_posset *added, bl_posset *moved,
                                bl_error *err) {
   bl_staged_vector *v = NULL;

@@ -5,6 +5,7 @@
 #define BL_WRITE_STAGED_H
 
 #include "base/map.h"
+#include "bergline/write.h"
 #include "format/puffin.h"
 #include "model/expr.h"
 #include "scan/delete_index.h"
@@ -38,14 +39,17 @@ typedef struct bl_staged {
   bool reads_rows;                  /* false: an append, conflicts with nothing */
   bool new_paths;                   /* no added file may be one that another has added meanwhile */
   bool replaces_partitions;         /* dynamic overwrite: partitions of the added files */
+  bool keeps_rows;                  /* rows of removed files are among the added ones: another that removes one of them
+                                       cannot be made together with it */
   bl_isolation isolation;
   bool even_if_empty; /* commit a snapshot though nothing changes */
   bl_pairs summary;   /* additional */
   bl_str *ids;        /* of the documents that it comes from: each is committed once on a branch */
   size_t n_ids, cap_ids;
-  bl_str on_position;  /* of a source, that the branch had recorded last; p NULL: none */
-  bool heeds_position; /* it must still be that */
-  int64_t picked;      /* the snapshot whose change is made again (cherry-pick); BL_NONE: none */
+  bl_str branch, batch_id, wap_id; /* of a document: what its commit is told where it is not told otherwise */
+  bl_str on_position;              /* of a source, that the branch had recorded last; p NULL: none */
+  bool heeds_position;             /* it must still be that */
+  int64_t picked;                  /* the snapshot whose change is made again (cherry-pick); BL_NONE: none */
   bl_str *files;
   size_t n_files, cap_files; /* paths written for it: removed when it is given up */
   bool synced;               /* they last already: another process saw to it */
@@ -73,8 +77,12 @@ bl_status bl_staged_add_ids(bl_staged *s, bl_str ids, bl_error *err) BL_CHECKED;
 bl_status bl_staged_on_position(bl_staged *s, bl_str text, bl_error *err) BL_CHECKED;
 /* Make what was written last, now. A commit does it for the files of its own staged change. */
 bl_status bl_staged_sync(const bl_staged *s, bl_table *t, bl_error *err) BL_CHECKED;
+/* The vector for the data file of a path; NULL: none. */
+const bl_staged_vector *bl_staged_vector_find(const bl_staged *s, bl_str path);
 /* Remove what was written (errors are warnings). */
 void bl_staged_discard(bl_staged *s, bl_table *t);
+/* The change as a document for another process, in *o->stage. Its files last then. */
+bl_status bl_staged_give(bl_staged *s, bl_table *t, const bl_write_options *o, bl_error *err) BL_CHECKED;
 /* Descriptor JSON, with an id of its own, and back (for commits in another process). Vectors are kept as positions in
  * base64 of the portable bitmap. */
 bl_status bl_staged_to_json(const bl_staged *s, const bl_table *t, bl_buf *out, bl_error *err) BL_CHECKED;

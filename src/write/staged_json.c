@@ -1,14 +1,17 @@
 /* staged_json.c: a staged change as a document, for commits in another process (docs/formats/staged-json.md).
  *
- *   {"bergline-staged":1, "id":…, "table-uuid":…, "operation":…, "base-snapshot-id":…, "isolation":…, "reads-rows":…,
- *    "replaces-partitions":…, "keeps-sequence-numbers":…, "where":…, "schema-id":…,
+ *   {"bergline-staged":1, "id":…, "table-uuid":…, "operation":…, "branch":…, "batch-id":…, "wap-id":…,
+ *    "base-snapshot-id":…, "isolation":…, "reads-rows":…, "new-paths":…, "replaces-partitions":…, "keeps-rows":…,
+ *    "even-if-empty":…, "keeps-sequence-numbers":…, "after-position":…, "where":…, "schema-id":…,
  *    "data":[entry with "metrics", "sort-order-id"], "removed":[entry],
  *    "vectors":[{"data":entry, "positions":base64, "moved":base64}], "summary":{…}, "files":[…]}
  *
- * Entries are those of scan/task_json.h. Positions are the blob of a deletion vector. */
+ * Entries are those of scan/task_json.h, without row ids: nothing needs them (W1). Positions are the blob of a deletion
+ * vector. */
 #include "base/text.h"
 #include "format/metadata_json.h"
 #include "scan/task_json.h"
+#include "write/attempt.h"
 #include "write/paths.h"
 #include "write/staged.h"
 
@@ -58,7 +61,9 @@ static bl_status metric_json(printer *p, const bl_column_metrics *m, bl_json **o
 /* An entry with what task_json.h leaves out. */
 static bl_status entry_json(printer *p, const bl_manifest_entry *e, bl_json **out) {
   bl_json *metrics = bl_json_new(p->a, BL_J_ARRAY);
-  *out = bl_entry_to_json(p->a, p->md, e);
+  bl_manifest_entry plain = *e;
+  plain.file.first_row_id = BL_NONE;
+  *out = bl_entry_to_json(p->a, p->md, &plain);
   for (size_t i = 0; i < e->file.n_metrics; i++) {
     bl_json *m;
     BL_TRY(metric_json(p, &e->file.metrics[i], &m));
@@ -140,18 +145,45 @@ static bl_status rest_json(printer *p, const bl_staged *s, bl_json *doc) {
   return set(p, doc, "files", files);
 }
 
+static bl_status set_text(printer *p, bl_json *doc, const char *key, bl_str v) {
+  return v.p ? set(p, doc, key, bl_json_new_str(p->a, v)) : BL_OK;
+}
+
+/* What its commit is told, and what it needs to know of the table's history. */
+static bl_status commit_json(printer *p, const bl_staged *s, bl_json *doc) {
+  BL_TRY(set_text(p, doc, "branch", s->branch));
+  BL_TRY(set_text(p, doc, "batch-id", s->batch_id));
+  BL_TRY(set_text(p, doc, "wap-id", s->wap_id));
+  if (!s->heeds_position) return BL_OK;
+  if (s->on_position.p) return set_text(p, doc, "after-position", s->on_position);
+  return set(p, doc, "after-position", bl_json_new(p->a, BL_J_NULL));
+}
+
+static bl_status flags_json(printer *p, const bl_staged *s, bl_json *doc) {
+  const struct {
+    const char *key;
+    bool v;
+  } flags[] = {{"reads-rows", s->reads_rows},
+               {"new-paths", s->new_paths},
+               {"replaces-partitions", s->replaces_partitions},
+               {"keeps-rows", s->keeps_rows},
+               {"even-if-empty", s->even_if_empty},
+               {"keeps-sequence-numbers", s->data_sequence != NULL}};
+  for (size_t i = 0; i < BL_LEN(flags); i++) BL_TRY(set(p, doc, flags[i].key, bl_json_new_bool(p->a, flags[i].v)));
+  return BL_OK;
+}
+
 static bl_status head_json(printer *p, const bl_staged *s, bl_json *doc) {
   bl_str level = s->isolation == BL_SNAPSHOT ? BL_STR("snapshot") : BL_STR("serializable");
   bl_uuid_text fresh = bl_new_uuid(s->ctx);
   BL_TRY(set_number(p, doc, "bergline-staged", DESCRIPTOR_VERSION));
   BL_TRY(set(p, doc, "id", bl_json_new_str(p->a, s->n_ids == 1 ? s->ids[0] : bl_str_of(fresh.s))));
-  if (p->md->uuid.p) BL_TRY(set(p, doc, "table-uuid", bl_json_new_str(p->a, p->md->uuid)));
+  BL_TRY(set_text(p, doc, "table-uuid", p->md->uuid));
   BL_TRY(set(p, doc, "operation", bl_json_new_str(p->a, s->operation)));
   BL_TRY(set_number(p, doc, "base-snapshot-id", s->base_snapshot_id));
   BL_TRY(set(p, doc, "isolation", bl_json_new_str(p->a, level)));
-  BL_TRY(set(p, doc, "reads-rows", bl_json_new_bool(p->a, s->reads_rows)));
-  BL_TRY(set(p, doc, "replaces-partitions", bl_json_new_bool(p->a, s->replaces_partitions)));
-  return set(p, doc, "keeps-sequence-numbers", bl_json_new_bool(p->a, s->data_sequence != NULL));
+  BL_TRY(commit_json(p, s, doc));
+  return flags_json(p, s, doc);
 }
 
 static bl_status document(printer *p, const bl_staged *s, bl_json **out) {
@@ -255,6 +287,8 @@ static bl_status read_data(reader *r) {
     bl_manifest_entry e;
     BL_TRY(read_entry(r, v, &e));
     if (e.file.content != BL_FILE_DATA) return bl_json_fail(r->err, BL_USAGE, v, "this is no data file");
+    if (keeps && (e.sequence_number < 0 || e.sequence_number > r->md->last_sequence_number))
+      return bl_json_fail(r->err, BL_USAGE, bl_json_get(v, "data-sequence-number"), "the table has no such number yet");
     if (keeps) r->s->data_sequence[r->s->n_data] = e.sequence_number;
     BL_TRY(bl_staged_add_data(r->s, &e.file, r->err));
   }
@@ -267,6 +301,7 @@ static bl_status read_removed(reader *r) {
   for (const bl_json *v = list->first; v; v = v->next) {
     bl_manifest_entry e;
     BL_TRY(read_entry(r, v, &e));
+    if (e.file.content != BL_FILE_DATA) return bl_json_fail(r->err, BL_USAGE, v, "this is no data file");
     BL_TRY(bl_staged_remove(r->s, &e, r->err));
   }
   return BL_OK;
@@ -281,17 +316,38 @@ static bl_status read_positions(reader *r, const bl_json *v, const char *key, bl
   return st == BL_OK ? BL_OK : bl_json_fail_in(r->err, st, bl_json_get(v, key));
 }
 
+/* Positions are rows of the file, and those that moved are among them. */
+static bl_status check_positions(reader *r, const bl_json *v, const bl_data_file *f, const bl_posset *added,
+                                 const bl_posset *moved) {
+  bl_posset *others = NULL;
+  if (f->content != BL_FILE_DATA) return bl_json_fail(r->err, BL_USAGE, bl_json_get(v, "data"), "this is no data file");
+  if (bl_posset_max(added) >= f->record_count)
+    return bl_json_fail(r->err, BL_USAGE, bl_json_get(v, "positions"), "row %lld: the file has %lld",
+                        (long long)bl_posset_max(added), (long long)f->record_count);
+  if (!moved) return BL_OK;
+  bl_status st = bl_posset_copy(r->s->ctx, moved, &others, r->err);
+  if (st == BL_OK) st = bl_posset_andnot(others, added, r->err);
+  if (st == BL_OK && bl_posset_count(others))
+    st = bl_json_fail(r->err, BL_USAGE, bl_json_get(v, "moved"), "it has rows that are not among the positions");
+  bl_posset_free(others);
+  return st;
+}
+
 static bl_status read_vector(reader *r, const bl_json *v) {
   const bl_json *data;
   bl_manifest_entry e;
-  bl_posset *added, *moved;
-  BL_TRY(bl_json_member(v, "data", BL_J_OBJECT, &data, r->err));
-  BL_TRY(read_entry(r, data, &e));
-  BL_TRY(read_positions(r, v, "positions", &added));
-  if (!added) return bl_json_fail(r->err, BL_USAGE, v, "positions is missing");
-  bl_status st = read_positions(r, v, "moved", &moved);
-  if (st == BL_OK) return bl_staged_vector_add(r->s, &e, added, moved, r->err);
+  bl_posset *added = NULL, *moved = NULL;
+  bl_status st;
+  BL_GO(bl_json_member(v, "data", BL_J_OBJECT, &data, r->err));
+  BL_GO(read_entry(r, data, &e));
+  BL_GO(read_positions(r, v, "positions", &added));
+  if (!added) BL_GO(bl_json_fail(r->err, BL_USAGE, v, "positions is missing"));
+  BL_GO(read_positions(r, v, "moved", &moved));
+  BL_GO(check_positions(r, v, &e.file, added, moved));
+  return bl_staged_vector_add(r->s, &e, added, moved, r->err);
+done:
   bl_posset_free(added);
+  bl_posset_free(moved);
   return st;
 }
 
@@ -303,14 +359,16 @@ static bl_status read_filter(reader *r) {
   if (!where.p) return BL_OK;
   BL_TRY(bl_json_get_i32(r->doc, "schema-id", &id, r->err));
   const bl_schema *schema = bl_metadata_schema(r->md, id);
-  if (!schema) return bl_fail(r->err, BL_USAGE, "the table has no schema %d", (int)id);
+  if (!schema)
+    return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "schema-id"), "the table has no schema %d", (int)id);
   /* the table may be gone when the change is used: the filter keeps its own copy */
   bl_schema *own = bl_arena_alloc(r->s->arena, 1, sizeof *own);
   if (!own) return bl_nomem(r->err);
   *own = (bl_schema){.id = schema->id, .highest_id = schema->highest_id};
   BL_TRY(bl_type_copy(r->s->arena, &schema->root, &own->root, r->err));
-  BL_TRY(bl_expr_parse(r->s->arena, where, &parsed, r->err));
-  BL_TRY(bl_expr_bind(r->s->arena, parsed, own, bl_meta_schema(), &bound, r->err));
+  bl_status st = bl_expr_parse(r->s->arena, where, &parsed, r->err);
+  if (st == BL_OK) st = bl_expr_bind(r->s->arena, parsed, own, bl_meta_schema(), &bound, r->err);
+  if (st != BL_OK) return bl_json_fail_in(r->err, st, bl_json_get(r->doc, "where"));
   r->s->conflict_filter = bound;
   r->s->conflict_schema = own;
   return BL_OK;
@@ -325,6 +383,8 @@ static bl_status read_rest(reader *r) {
   for (const bl_json *v = summary->first; v; v = v->next) {
     bl_str value;
     BL_TRY(bl_json_string(v, &value, r->err));
+    if (bl_summary_is_own(v->key) && !bl_str_is(v->key, BL_SOURCE_POSITION))
+      return bl_json_fail(r->err, BL_USAGE, v, "the table sets it itself");
     BL_TRY(bl_staged_note(r->s, v->key.p, value, r->err));
   }
   r->s->synced = true; /* before the document was given away */
@@ -348,6 +408,35 @@ static bl_status read_operation(reader *r) {
   return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "operation"), "unknown operation");
 }
 
+static bl_status read_flags(reader *r) {
+  bl_staged *s = r->s;
+  BL_TRY(bl_json_get_bool(r->doc, "reads-rows", &s->reads_rows, r->err));
+  BL_TRY(bl_json_get_bool(r->doc, "new-paths", &s->new_paths, r->err));
+  BL_TRY(bl_json_get_bool(r->doc, "replaces-partitions", &s->replaces_partitions, r->err));
+  BL_TRY(bl_json_get_bool(r->doc, "keeps-rows", &s->keeps_rows, r->err));
+  return bl_json_get_bool(r->doc, "even-if-empty", &s->even_if_empty, r->err);
+}
+
+static bl_status read_isolation(reader *r) {
+  bl_str level;
+  BL_TRY(bl_json_get_str(r->doc, "isolation", &level, r->err));
+  r->s->isolation = bl_str_is(level, "snapshot") ? BL_SNAPSHOT : BL_SERIALIZABLE;
+  if (bl_str_is(level, "snapshot") || bl_str_is(level, "serializable")) return BL_OK;
+  return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "isolation"), "unknown isolation");
+}
+
+/* A member that is not there is told by the commit's options, or the default. */
+static bl_status read_commit(reader *r) {
+  const bl_json *position = bl_json_get(r->doc, "after-position");
+  bl_str text = BL_STR_NONE;
+  BL_TRY(bl_json_opt_str(r->doc, "branch", &r->s->branch, r->err));
+  BL_TRY(bl_json_opt_str(r->doc, "batch-id", &r->s->batch_id, r->err));
+  BL_TRY(bl_json_opt_str(r->doc, "wap-id", &r->s->wap_id, r->err));
+  if (!position) return BL_OK;
+  if (position->kind != BL_J_NULL) BL_TRY(bl_json_string(position, &text, r->err));
+  return bl_staged_on_position(r->s, text, r->err);
+}
+
 /* A word without a comma, as a UUID is. */
 static bl_status read_id(reader *r) {
   bl_str id;
@@ -362,7 +451,7 @@ static bl_status read_head(reader *r) {
   bl_staged *s = r->s;
   int32_t version;
   bool found;
-  bl_str uuid, level;
+  bl_str uuid;
   BL_TRY(bl_json_get_i32(r->doc, "bergline-staged", &version, r->err));
   if (version != DESCRIPTOR_VERSION)
     return bl_json_fail(r->err, BL_UNSUPPORTED, r->doc, "version %d of staged changes", (int)version);
@@ -372,10 +461,9 @@ static bl_status read_head(reader *r) {
     return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "table-uuid"), "it was staged for another table");
   BL_TRY(read_operation(r));
   BL_TRY(bl_json_opt_i64(r->doc, "base-snapshot-id", &found, &s->base_snapshot_id, r->err));
-  BL_TRY(bl_json_get_str(r->doc, "isolation", &level, r->err));
-  s->isolation = bl_str_is(level, "snapshot") ? BL_SNAPSHOT : BL_SERIALIZABLE;
-  BL_TRY(bl_json_get_bool(r->doc, "reads-rows", &s->reads_rows, r->err));
-  return bl_json_get_bool(r->doc, "replaces-partitions", &s->replaces_partitions, r->err);
+  BL_TRY(read_isolation(r));
+  BL_TRY(read_commit(r));
+  return read_flags(r);
 }
 
 static bl_status read_document(reader *r, const char *json, size_t n) {

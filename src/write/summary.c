@@ -142,7 +142,7 @@ static bl_status tell_totals(telling *t, const bl_counts *c, const bl_snapshot *
 
 /* ---- keys of the caller ---- */
 
-static bool is_own_key(bl_str key) {
+bool bl_summary_is_own(bl_str key) {
   static const char *const others[] = {"operation",
                                        "manifests-created",
                                        "manifests-kept",
@@ -170,7 +170,7 @@ bl_status bl_summary_check(const bl_write_options *o, bl_error *err) {
   for (size_t i = 0; i < o->n_summary; i++) {
     bl_pair p, q;
     BL_TRY(bl_key_value(o->summary[i], &p, err));
-    if (is_own_key(p.key))
+    if (bl_summary_is_own(p.key))
       return bl_fail(err, BL_USAGE, "wrong summary: %s: the table sets %.*s itself", o->summary[i], BL_STR_ARG(p.key));
     for (size_t k = 0; k < i; k++) {
       BL_TRY(bl_key_value(o->summary[k], &q, err));
@@ -195,6 +195,15 @@ static bl_status tell_options(telling *t, const bl_write_options *o, bool replac
   return BL_OK;
 }
 
+/* What is said at the commit counts before what was said when it was staged. */
+static bool is_given(const bl_write_options *o, bl_str key) {
+  for (size_t i = 0; i < o->n_summary; i++) {
+    bl_pair p;
+    if (bl_key_value(o->summary[i], &p, NULL) == BL_OK && bl_str_eq(p.key, key)) return true;
+  }
+  return false;
+}
+
 bl_status bl_attempt_summary(bl_attempt *at, const bl_write_options *o, bl_pairs *out, bl_error *err) {
   const bl_staged *s = at->c->s;
   size_t cap = BL_LEN(changes) + BL_LEN(totals) + s->summary.n + o->n_summary + 16;
@@ -207,7 +216,8 @@ bl_status bl_attempt_summary(bl_attempt *at, const bl_write_options *o, bl_pairs
   BL_TRY(tell_number(&t, "manifests-replaced", at->counts.manifests_replaced));
   BL_TRY(tell_changes(&t, &at->counts));
   BL_TRY(tell_totals(&t, &at->counts, at->parent));
-  for (size_t i = 0; i < s->summary.n; i++) BL_TRY(tell(&t, s->summary.items[i].key.p, s->summary.items[i].value));
+  for (size_t i = 0; i < s->summary.n; i++)
+    if (!is_given(o, s->summary.items[i].key)) BL_TRY(tell(&t, s->summary.items[i].key.p, s->summary.items[i].value));
   BL_TRY(tell_options(&t, o, s->replaces_partitions));
   BL_TRY(tell(&t, "engine-name", BL_STR("bergline")));
   return tell(&t, "engine-version", BL_STR(BL_VERSION));

@@ -56,6 +56,7 @@ static bl_status end_file(void *user, bl_touched *f, void *lane, bl_status st, b
 static bl_status stage_files(bl_change *c, update *u, bl_touch *x, bl_error *err) {
   bl_touch_reader live = {BL_TOUCH_LIVE, &x->all.wanted, begin_file, visit_file, end_file, u};
   BL_TRY(bl_touch_read(x, &live, err));
+  c->staged->keeps_rows = true;
   for (size_t i = 0; i < x->n_files; i++)
     if (x->files[i].n_found > 0) BL_TRY(bl_staged_remove(c->staged, x->files[i].file->data, err));
   return BL_OK;

@@ -120,9 +120,35 @@ done:
   return st;
 }
 
+static bl_status read_live(deleting *d, bl_error *err) {
+  bl_attempt *at = d->at;
+  BL_TRY(bl_map_new(at->c->ctx, &d->live, err));
+  for (size_t i = 0; i < at->n_manifests; i++) {
+    bl_manifest_entry *es;
+    size_t n;
+    if (at->manifests[i].content != BL_MANIFEST_DATA || !bl_manifest_may_live(&at->manifests[i])) continue;
+    BL_TRY(bl_table_manifest_entries(at->base, &at->manifests[i], false, at->arena, &es, &n, err));
+    for (size_t k = 0; k < n; k++)
+      if (es[k].status != BL_DELETED) BL_TRY(put_path(d->live, es[k].file.path, err));
+  }
+  return BL_OK;
+}
+
+/* A document may name a file that never was the table's; others come from a plan of the base. */
+static bl_status check_live(deleting *d, const bl_staged *s, bl_error *err) {
+  if (!s->n_ids) return BL_OK;
+  BL_TRY(read_live(d, err));
+  for (size_t i = 0; i < s->n_vectors; i++)
+    if (!bl_map_get(d->live, bl_path_key(s->vectors[i].data->file.path)))
+      return bl_fail(err, BL_CONFLICT, "a file that the change deletes rows of is not in the table: %s",
+                     s->vectors[i].data->file.path.p);
+  return BL_OK;
+}
+
 static bl_status unite_vectors(deleting *d, bl_error *err) {
   bl_attempt *at = d->at;
   const bl_staged *s = at->c->s;
+  BL_TRY(check_live(d, s, err));
   BL_TRY(bl_reading_init(&d->reading, at->base, err));
   d->has_reading = true;
   BL_TRY(bl_deletes_new(&d->reading, &d->deletes, err));
@@ -244,20 +270,6 @@ static bl_status add_vectors(deleting *d, bl_error *err) {
 }
 
 /* ---- what goes ---- */
-
-static bl_status read_live(deleting *d, bl_error *err) {
-  bl_attempt *at = d->at;
-  BL_TRY(bl_map_new(at->c->ctx, &d->live, err));
-  for (size_t i = 0; i < at->n_manifests; i++) {
-    bl_manifest_entry *es;
-    size_t n;
-    if (at->manifests[i].content != BL_MANIFEST_DATA || !bl_manifest_may_live(&at->manifests[i])) continue;
-    BL_TRY(bl_table_manifest_entries(at->base, &at->manifests[i], false, at->arena, &es, &n, err));
-    for (size_t k = 0; k < n; k++)
-      if (es[k].status != BL_DELETED) BL_TRY(put_path(d->live, es[k].file.path, err));
-  }
-  return BL_OK;
-}
 
 typedef struct needed {
   deleting *d;

@@ -121,6 +121,27 @@ VERB(delete_file, bl_delete_rows(t, "p = 2", &merge, NULL, err))
 VERB(update_merge, bl_update_rows(t, set_v, 1, "k in (1, 4)", &merge, NULL, err))
 VERB(update_copy, bl_update_rows(t, set_v, 1, "k in (1, 4)", &copy, NULL, err))
 
+static bl_status give_up(bl_table *t, bl_error *err) {
+  char *text = NULL;
+  const bl_write_options o = {.mode = BL_COPY_ON_WRITE, .stage = &text};
+  BL_TRY(bl_delete_rows(t, "k in (1, 4)", &o, NULL, err));
+  bl_status st = bl_abandon_staged(t, (const char *const *)&text, 1, err);
+  bl_text_free(t->ctx, text);
+  return st;
+}
+
+/* A delete that is staged and given up, then an update that is staged and committed. */
+static bl_status update_staged(bl_table *t, bl_error *err) {
+  char *text = NULL;
+  const bl_write_options o = {.mode = BL_MERGE_ON_READ, .stage = &text};
+  BL_TRY(give_up(t, err));
+  BL_TRY(bl_update_rows(t, set_v, 1, "k in (1, 4)", &o, NULL, err));
+  bl_status st = bl_commit_staged(t, (const char *const *)&text, 1, NULL, NULL, err);
+  bl_text_free(t->ctx, text);
+  return st;
+}
+VERB(update_staged, update_staged(t, err))
+
 static bl_status apply(bl_table *t, const bl_write_options *o, bl_error *err) {
   static const char *const key[] = {"k"};
   static const char events[] = "{\"op\":\"u\",\"before\":null,\"after\":{\"k\":1,\"v\":5,\"p\":1}}\n"
@@ -202,6 +223,7 @@ const verb verbs[] = {
     {"append to a branch", run_append_branch, false, true},
     {"append for an audit", run_append_wap, false, true},
     {"append staged work", run_staged, false, true},
+    {"update staged", run_update_staged, false, true},
     {"add-files", run_add_files, false, false},
     {"delete, merge-on-read", run_delete_merge, false, true},
     {"delete, copy-on-write", run_delete_copy, false, true},

@@ -124,6 +124,66 @@ static void test_staged__changes_of_different_snapshots_do_not_mix(void **state)
   world_end(&w);
 }
 
+/* Text in place of what lies between two others. */
+static void put_between(char **text, const char *before, const char *after, const char *what) {
+  char *at = strstr(*text, before);
+  assert_non_null(at);
+  at += strlen(before);
+  const char *end = strstr(at, after);
+  char *changed = malloc(strlen(*text) + strlen(what) + 1);
+  if (!end || !changed) fail();
+  else sprintf(changed, "%.*s%s%s", (int)(at - *text), *text, what, end);
+  free(*text);
+  *text = changed;
+}
+
+static void test_staged__damage_is_told_with_its_place(void **state) {
+  (void)state;
+  static const struct {
+    const char *before, *after, *what, *says;
+  } wrong[] = {
+      {"\"positions\":\"", "\"", "AAAA", "$.vectors[0].positions"},
+      {"\"record-count\":", ",", "4", "row 4: the file has 4"},
+      {"\"spec-id\":", ",", "7", "$.vectors[0].data.partition"},
+      {"\"content\":\"", "\"", "equality-deletes", "$.vectors[0].data"},
+      {"\"branch\":", ",", "1", "$.branch"},
+      {"\"removed\":", ",", "{}", "$.removed"},
+      {"\"isolation\":", ",", "\"none\"", "$.isolation"},
+      {"\"base-snapshot-id\":", ",", "\"x\"", "$.base-snapshot-id"},
+  };
+  world w;
+  begin(&w);
+  for (size_t i = 0; i < BL_LEN(wrong); i++) {
+    stage *s = world_stage(&w);
+    stage_delete(s, "b", 4);
+    s->s->branch = BL_STR("main");
+    char *text = to_json(s);
+    stage_free(s);
+    put_between(&text, wrong[i].before, wrong[i].after, wrong[i].what);
+    bl_error err = BL_ERROR_INIT;
+    test_status(BL_USAGE, bl_commit_staged(w.t, (const char *const *)&text, 1, NULL, &w.result, &err), &err);
+    test_says(&err, wrong[i].says);
+    free(text);
+  }
+  world_end(&w);
+}
+
+static void test_staged__rows_of_a_file_that_is_not_there_are_a_conflict(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  stage *s = world_stage(&w);
+  stage_delete(s, "b", 4);
+  char *text = to_json(s);
+  stage_free(s);
+  put_between(&text, "\"file-path\":\"", "\"", "/elsewhere/b.parquet");
+  bl_error err = BL_ERROR_INIT;
+  test_status(BL_CONFLICT, bl_commit_staged(w.t, (const char *const *)&text, 1, NULL, &w.result, &err), &err);
+  test_says(&err, "/elsewhere/b.parquet");
+  free(text);
+  world_end(&w);
+}
+
 static void test_staged__wrong_documents_are_refused(void **state) {
   (void)state;
   world w;
@@ -132,19 +192,27 @@ static void test_staged__wrong_documents_are_refused(void **state) {
   stage_delete(s, "b", 1);
   char *text = to_json(s);
   stage_free(s);
-  static const char *const wrong[][2] = {{"\"bergline-staged\":1", "\"bergline-staged\":2"},
-                                         {"\"operation\":\"delete\"", "\"operation\":\"eat\""},
-                                         {"\"positions\":\"", "\"positions\":\"!"},
-                                         {"\"isolation\":", "\"isolatio\":"},
-                                         {"\"table-uuid\":\"", "\"table-uuid\":\"x"},
-                                         {"\"record-count\":5", "\"record-count\":-5"},
-                                         {"\"content\":\"data\"", "\"content\":\"date\""},
-                                         {"\"id\":\"", "\"idea\":\""},
-                                         {"\"id\":\"", "\"id\":\"1,"}};
+  static const char *const wrong[][2] = {
+      {"\"bergline-staged\":1", "\"bergline-staged\":2"},
+      {"\"operation\":\"delete\"", "\"operation\":\"eat\""},
+      {"\"positions\":\"", "\"positions\":\"!"},
+      {"\"isolation\":", "\"isolatio\":"},
+      {"\"table-uuid\":\"", "\"table-uuid\":\"x"},
+      {"\"record-count\":5", "\"record-count\":-5"},
+      {"\"content\":\"data\"", "\"content\":\"date\""},
+      {"\"id\":\"", "\"idea\":\""},
+      {"\"id\":\"", "\"id\":\"1,"},
+      {"\"isolation\":\"", "\"isolation\":\"near"},
+      {"\"reads-rows\":false", "\"reads-rows\":0"},
+      {"\"keeps-rows\":", "\"keeps\":"},
+      {"\"even-if-empty\":false", "\"even-if-empty\":false,\"after-position\":5"},
+      {"\"even-if-empty\":false", "\"even-if-empty\":false,\"where\":\"x = 1\",\"schema-id\":0"},
+      {"\"even-if-empty\":false", "\"even-if-empty\":false,\"where\":\"true\",\"schema-id\":9"},
+      {"\"summary\":{", "\"summary\":{\"operation\":\"append\""}};
   for (size_t i = 0; i < BL_LEN(wrong); i++) {
     const char *at = strstr(text, wrong[i][0]);
     assert_non_null(at);
-    char *changed = malloc(strlen(text) + 20);
+    char *changed = malloc(strlen(text) + 100);
     assert_non_null(changed);
     if (!changed) return;
     sprintf(changed, "%.*s%s%s", (int)(at - text), text, wrong[i][1], at + strlen(wrong[i][0]));
@@ -313,6 +381,8 @@ int main(void) {
       cmocka_unit_test(test_staged__several_are_committed_as_one),
       cmocka_unit_test(test_staged__changes_of_different_snapshots_do_not_mix),
       cmocka_unit_test(test_staged__wrong_documents_are_refused),
+      cmocka_unit_test(test_staged__damage_is_told_with_its_place),
+      cmocka_unit_test(test_staged__rows_of_a_file_that_is_not_there_are_a_conflict),
       cmocka_unit_test(test_staged__files_are_committed_once),
       cmocka_unit_test(test_staged__files_of_a_batch_that_is_there_stay),
       cmocka_unit_test(test_staged__files_come_once_to_each_branch),

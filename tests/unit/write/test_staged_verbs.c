@@ -1,0 +1,505 @@
+/* test_staged_verbs.c: every verb on rows staged by one process (a ctx and a handle of its own) and committed by
+ * another comes to what the verb itself comes to. */
+#include "verbs_world.h"
+
+#define FIRST                                                                                                          \
+  "{\"k\":1,\"p\":1,\"s\":\"a\"}\n{\"k\":2,\"p\":1,\"s\":\"b\"}\n{\"k\":3,\"p\":2,\"s\":\"c\"}\n"                      \
+  "{\"k\":4,\"p\":2,\"s\":\"d\"}\n{\"k\":5,\"p\":2,\"s\":\"e\"}\n"
+#define NEWS                                                                                                           \
+  "{\"k\":1,\"p\":1,\"s\":\"a\"}\n{\"k\":3,\"p\":2,\"s\":\"C\"}\n{\"k\":4,\"p\":1,\"s\":\"D\"}\n"                      \
+  "{\"k\":9,\"p\":1,\"s\":\"i\"}\n"
+
+typedef struct call {
+  bl_status (*run)(const struct call *c, bl_table *t, const bl_write_options *o, bl_write_result *r, bl_error *err);
+  const char *name, *rows, *where, *set, *path;
+  int kind;
+  bl_write_mode mode;
+  const char *branch, *batch, *summary;
+} call;
+
+static bl_status rows_for(const call *c, bl_table *t, text_input *in, struct ArrowArrayStream *out, bl_error *err) {
+  bl_read_options o = {.extra_columns = true};
+  *in = bytes_of(c->rows);
+  return bl_read_rows(t, &in->in, NULL, &o, out, err);
+}
+
+static bl_status run_append(const call *c, bl_table *t, const bl_write_options *o, bl_write_result *r, bl_error *err) {
+  struct ArrowArrayStream rows;
+  text_input in;
+  test_ok(rows_for(c, t, &in, &rows, err), err);
+  return bl_append(t, &rows, o, r, err);
+}
+
+static bl_status run_delete(const call *c, bl_table *t, const bl_write_options *o, bl_write_result *r, bl_error *err) {
+  return bl_delete_rows(t, c->where, o, r, err);
+}
+
+static bl_status run_update(const call *c, bl_table *t, const bl_write_options *o, bl_write_result *r, bl_error *err) {
+  return bl_update_rows(t, &c->set, 1, c->where, o, r, err);
+}
+
+static bl_status run_upsert(const call *c, bl_table *t, const bl_write_options *o, bl_write_result *r, bl_error *err) {
+  static const char *const key[] = {"k"};
+  const bl_upsert_options u = {.key = key, .n_key = 1, .delete_missing = c->kind};
+  struct ArrowArrayStream rows;
+  text_input in;
+  test_ok(rows_for(c, t, &in, &rows, err), err);
+  return bl_upsert(t, &rows, &u, o, r, err);
+}
+
+static bl_status run_overwrite(const call *c, bl_table *t, const bl_write_options *o, bl_write_result *r,
+                               bl_error *err) {
+  struct ArrowArrayStream rows;
+  text_input in;
+  test_ok(rows_for(c, t, &in, &rows, err), err);
+  return bl_overwrite(t, &rows, (bl_overwrite_kind)c->kind, c->where, o, r, err);
+}
+
+static bl_status run_apply(const call *c, bl_table *t, const bl_write_options *o, bl_write_result *r, bl_error *err) {
+  static const char *const key[] = {"k"};
+  text_input in = bytes_of(c->rows);
+  return bl_apply(t, &in.in, BL_APPLY_DEBEZIUM, key, 1, o, r, err);
+}
+
+static bl_status run_add(const call *c, bl_table *t, const bl_write_options *o, bl_write_result *r, bl_error *err) {
+  return bl_add_files(t, &c->path, 1, NULL, o, r, err);
+}
+
+#define DEBEZIUM                                                                                                       \
+  "{\"op\":\"d\",\"before\":{\"k\":1},\"source\":{\"lsn\":7}}\n"                                                       \
+  "{\"op\":\"u\",\"before\":{\"k\":3},\"after\":{\"k\":3,\"p\":2,\"s\":\"C\"},\"source\":{\"lsn\":9}}\n"               \
+  "{\"op\":\"c\",\"after\":{\"k\":8,\"p\":2,\"s\":\"h\"},\"source\":{\"lsn\":11}}\n"
+
+static const call calls[] = {
+    {run_append, "append", .rows = NEWS},
+    {run_delete, "delete", .where = "k in (2, 4)", .mode = BL_MERGE_ON_READ},
+    {run_delete, "delete, files rewritten", .where = "k in (2, 4)", .mode = BL_COPY_ON_WRITE},
+    {run_delete, "delete of whole files", .where = "p = 2", .mode = BL_MERGE_ON_READ},
+    {run_delete, "delete of nothing", .where = "k = 77", .mode = BL_MERGE_ON_READ},
+    {run_update, "update", .set = "s = s || '!'", .where = "k = 3 or s = 'e'", .mode = BL_MERGE_ON_READ},
+    {run_update, "update, files rewritten", .set = "s = 'x'", .where = "k < 4", .mode = BL_COPY_ON_WRITE},
+    {run_upsert, "upsert", .rows = NEWS, .mode = BL_MERGE_ON_READ},
+    {run_upsert, "upsert, files rewritten", .rows = NEWS, .mode = BL_COPY_ON_WRITE},
+    {run_upsert, "sync", .rows = NEWS, .kind = 1, .mode = BL_MERGE_ON_READ},
+    {run_upsert, "sync, files rewritten", .rows = NEWS, .kind = 1, .mode = BL_COPY_ON_WRITE},
+    {run_overwrite, "overwrite", .rows = NEWS, .kind = BL_OVERWRITE_ALL},
+    {run_overwrite, "overwrite where", .rows = NEWS, .kind = BL_OVERWRITE_WHERE, .where = "k > 3"},
+    {run_overwrite, "overwrite partitions", .rows = "{\"k\":9,\"p\":1,\"s\":\"i\"}\n", .kind = BL_OVERWRITE_PARTITIONS},
+    {run_apply, "apply", .rows = DEBEZIUM, .mode = BL_MERGE_ON_READ},
+};
+
+static world begin(void) {
+  world w = world_new(3, "k long not null, p int, s string", "p");
+  world_append(&w, FIRST);
+  world_append(&w, "{\"k\":6,\"p\":1,\"s\":\"f\"}\n");
+  return w;
+}
+
+static bl_write_options options_of(const call *c) {
+  return (bl_write_options){
+      .mode = c->mode, .ref = c->branch, .batch_id = c->batch, .summary = &c->summary, .n_summary = c->summary != NULL};
+}
+
+static bl_status try_direct(world *w, const call *c, bl_error *err) {
+  bl_write_options o = options_of(c);
+  bl_status st = c->run(c, w->t, &o, &w->r, err);
+  world_reopen(w);
+  return st;
+}
+
+static void direct(world *w, const call *c) {
+  bl_error err = BL_ERROR_INIT;
+  test_ok(try_direct(w, c, &err), &err);
+}
+
+/* By a process of its own; NULL where there is nothing to commit. */
+static char *stage(world *w, const call *c) {
+  bl_error err = BL_ERROR_INIT;
+  bl_ctx *ctx = test_ctx();
+  bl_table *t;
+  char *text = NULL, *copy;
+  bl_write_result r;
+  bl_write_options o = options_of(c);
+  o.stage = &text;
+  test_ok(bl_table_open(ctx, w->table, NULL, &t, &err), &err);
+  test_ok(c->run(c, t, &o, &r, &err), &err);
+  assert_false(r.committed);
+  copy = text ? strdup(text) : NULL;
+  bl_text_free(ctx, text);
+  bl_table_free(t);
+  test_ctx_free(ctx);
+  w->r = r;
+  return copy;
+}
+
+static bl_status commit(world *w, char **texts, size_t n, const bl_write_options *o, bl_error *err) {
+  bl_status st = bl_commit_staged(w->t, (const char *const *)texts, n, o, &w->r, err);
+  world_reopen(w);
+  return st;
+}
+
+static void commit_ok(world *w, char **texts, size_t n) {
+  bl_error err = BL_ERROR_INIT;
+  test_ok(commit(w, texts, n, NULL, &err), &err);
+}
+
+static void commit_fails(world *w, char **texts, size_t n, bl_status want, const char *says) {
+  bl_error err = BL_ERROR_INIT;
+  size_t before = w->t->metadata->n_snapshots;
+  test_status(want, commit(w, texts, n, NULL, &err), &err);
+  test_says(&err, says);
+  assert_int_equal(w->t->metadata->n_snapshots, before);
+}
+
+static void free_all(char **texts, size_t n) {
+  for (size_t i = 0; i < n; i++) free(texts[i]);
+}
+
+static void same_tables(world *a, world *b, const char *what) {
+  test_rows want = world_scan(a, NULL, true), got = world_scan(b, NULL, true);
+  test_rows_same(&want, &got, what);
+  test_rows_free(&want);
+  test_rows_free(&got);
+  assert_int_equal(a->t->metadata->next_row_id, b->t->metadata->next_row_id);
+  assert_int_equal(a->t->metadata->n_snapshots, b->t->metadata->n_snapshots);
+  assert_string_equal(world_summary(a, "operation"), world_summary(b, "operation"));
+  assert_string_equal(world_summary(a, "bergline.source-position"), world_summary(b, "bergline.source-position"));
+  assert_int_equal(world_count_live(a, BL_MANIFEST_DATA, NULL), world_count_live(b, BL_MANIFEST_DATA, NULL));
+  assert_int_equal(world_count_live(a, BL_MANIFEST_DELETES, NULL), world_count_live(b, BL_MANIFEST_DELETES, NULL));
+}
+
+static void check_like_direct(const call *c, const char *between) {
+  world a = begin(), b = begin();
+  char *text = stage(&b, c);
+  bl_write_result told = b.r;
+  assert_non_null(text);
+  assert_int_equal(b.t->metadata->n_snapshots, 2);
+  assert_null(strstr(text, "first-row-id")); /* W1 */
+  if (between) {
+    world_append(&a, between);
+    world_append(&b, between);
+  }
+  direct(&a, c);
+  assert_int_equal(told.rows_inserted, a.r.rows_inserted);
+  assert_int_equal(told.rows_updated, a.r.rows_updated);
+  assert_int_equal(told.rows_deleted, a.r.rows_deleted);
+  commit_ok(&b, &text, 1);
+  assert_int_equal(b.r.committed, a.r.committed);
+  assert_int_equal(b.r.data_files_added, a.r.data_files_added);
+  assert_int_equal(b.r.data_files_removed, a.r.data_files_removed);
+  assert_int_equal(b.r.rows_assigned, a.r.rows_assigned);
+  same_tables(&a, &b, c->name);
+  commit_ok(&b, &text, 1); /* once */
+  assert_false(b.r.committed);
+  same_tables(&a, &b, c->name);
+  free(text);
+  world_end(&a);
+  world_end(&b);
+}
+
+static void test_staged_verbs__each_comes_to_what_the_verb_comes_to(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(calls); i++) check_like_direct(&calls[i], NULL);
+}
+
+static void test_staged_verbs__others_may_commit_meanwhile_what_was_not_read(void **state) {
+  (void)state;
+  static const char other[] = "{\"k\":70,\"p\":7,\"s\":\"z\"}\n";
+  for (size_t i = 0; i < BL_LEN(calls); i++) {
+    const call *c = &calls[i];
+    bool all = c->run == run_overwrite && c->kind != BL_OVERWRITE_PARTITIONS;
+    bool sync = c->run == run_upsert && c->kind;
+    if (all || sync || strchr(c->where ? c->where : "", '>') || strstr(c->name, "update")) continue;
+    check_like_direct(c, other);
+  }
+}
+
+static void test_staged_verbs__files_are_added_as_they_lie(void **state) {
+  (void)state;
+  world from = begin();
+  bl_error err = BL_ERROR_INIT;
+  bl_arena *arena;
+  bl_manifest_file *ms;
+  bl_manifest_entry *es;
+  size_t n, k;
+  test_ok(bl_arena_new(from.ctx, &arena, &err), &err);
+  test_ok(bl_table_manifests(from.t, world_head(&from), arena, &ms, &n, &err), &err);
+  test_ok(bl_table_manifest_entries(from.t, &ms[0], true, arena, &es, &k, &err), &err);
+  const call c = {run_add, "add-files", .path = es[0].file.path.p};
+  check_like_direct(&c, NULL);
+  check_like_direct(&c, "{\"k\":70,\"p\":7,\"s\":\"z\"}\n");
+
+  world w = begin();
+  char *texts[] = {stage(&w, &c), stage(&w, &c)};
+  assert_non_null(strstr(texts[0], "\"files\":[]"));
+  commit_fails(&w, texts, 2, BL_CONFLICT, "two of them add it");
+  commit_ok(&w, texts, 1);
+  commit_fails(&w, texts + 1, 1, BL_CONFLICT, "it was added, as the change would");
+  bl_error no = BL_ERROR_INIT;
+  test_ok(bl_abandon_staged(w.t, (const char *const *)texts + 1, 1, &no), &no); /* the file is not its own */
+  world_holds(&from, FIRST "{\"k\":6,\"p\":1,\"s\":\"f\"}\n");
+  free_all(texts, 2);
+  world_end(&w);
+  bl_arena_free(arena);
+  world_end(&from);
+}
+
+/* ---- meanwhile ---- */
+
+static const call delete_2 = {run_delete, "delete", .where = "k = 2", .mode = BL_MERGE_ON_READ};
+static const call delete_3 = {run_delete, "delete", .where = "k = 3", .mode = BL_MERGE_ON_READ};
+static const call delete_34 = {run_delete, "delete", .where = "k = 3 or k = 4", .mode = BL_MERGE_ON_READ};
+static const call update_3 = {run_update, "update", .set = "s = 'u'", .where = "k = 3", .mode = BL_MERGE_ON_READ};
+static const call update_5 = {run_update, "update", .set = "s = 'v'", .where = "k = 5", .mode = BL_MERGE_ON_READ};
+
+#define ROW(k, p, s, id, seq)                                                                                          \
+  "{\"k\":" #k ",\"p\":" #p ",\"s\":\"" s "\",\"_row_id\":" #id ",\"_last_updated_sequence_number\":" #seq "}\n"
+#define REST ROW(1, 1, "a", 0, 1) ROW(6, 1, "f", 5, 2)
+
+static void test_staged_verbs__deletes_of_others_unite_with_deletes(void **state) {
+  (void)state;
+  world w = begin();
+  char *text = stage(&w, &delete_34);
+  direct(&w, &delete_3);
+  commit_ok(&w, &text, 1);
+  assert_true(w.r.committed);
+  world_shows(&w, REST ROW(2, 1, "b", 1, 1) ROW(5, 2, "e", 4, 1));
+  free(text);
+  world_end(&w);
+}
+
+static void test_staged_verbs__an_update_and_a_delete_of_one_row_conflict(void **state) {
+  (void)state;
+  const call *first[] = {&update_3, &delete_3, &update_3}, *then[] = {&delete_34, &update_3, &update_3};
+  for (size_t i = 0; i < BL_LEN(first); i++) {
+    world w = begin();
+    char *text = stage(&w, then[i]);
+    direct(&w, first[i]);
+    commit_fails(&w, &text, 1, BL_CONFLICT, "conflict");
+    free(text);
+    world_end(&w);
+  }
+}
+
+static void test_staged_verbs__appended_rows_that_match_conflict_where_serializable(void **state) {
+  (void)state;
+  static const call over = {run_overwrite, "overwrite", .rows = "{\"k\":9,\"p\":2,\"s\":\"i\"}\n",
+                            .kind = BL_OVERWRITE_WHERE, .where = "p = 2"};
+  for (int snapshot = 0; snapshot < 2; snapshot++) {
+    world w = begin();
+    if (snapshot) world_set(&w, "write.delete.isolation-level=snapshot");
+    char *texts[] = {stage(&w, &over), stage(&w, &over)};
+    world_append(&w, "{\"k\":20,\"p\":1,\"s\":\"t\"}\n"); /* not in the way */
+    bl_error err = BL_ERROR_INIT;
+    if (!snapshot) {
+      commit_ok(&w, texts, 1);
+      free_all(texts, 2);
+      texts[0] = stage(&w, &over);
+      texts[1] = NULL;
+    }
+    world_append(&w, "{\"k\":21,\"p\":2,\"s\":\"t\"}\n");
+    test_status(snapshot ? BL_OK : BL_CONFLICT, commit(&w, texts, 1, NULL, &err), snapshot ? NULL : &err);
+    if (!snapshot) test_says(&err, "may hold rows that the change would have read");
+    free_all(texts, 2);
+    world_end(&w);
+  }
+}
+
+static void test_staged_verbs__events_of_a_source_that_another_has_applied_conflict(void **state) {
+  (void)state;
+  static const call apply = {run_apply, "apply", .rows = DEBEZIUM, .mode = BL_MERGE_ON_READ};
+  world w = begin();
+  char *texts[] = {stage(&w, &apply), stage(&w, &apply)};
+  commit_fails(&w, texts, 2, BL_UNSUPPORTED, "one by one");
+  commit_ok(&w, texts, 1);
+  commit_fails(&w, texts + 1, 1, BL_CONFLICT, "another has applied events");
+  free_all(texts, 2);
+  world_end(&w);
+}
+
+/* ---- several workers ---- */
+
+static void test_staged_verbs__parts_become_one_snapshot(void **state) {
+  (void)state;
+  world w = begin();
+  char *texts[] = {stage(&w, &delete_2), stage(&w, &update_3), NULL, stage(&w, &update_5)};
+  commit_ok(&w, texts, 4);
+  assert_int_equal(w.t->metadata->n_snapshots, 3);
+  world_shows(&w, REST ROW(3, 2, "u", 2, 3) ROW(4, 2, "d", 3, 1) ROW(5, 2, "v", 4, 3));
+  commit_ok(&w, texts, 4);
+  assert_true(w.r.already_applied);
+  free_all(texts, 4);
+  world_end(&w);
+}
+
+static void test_staged_verbs__parts_that_touch_one_row_go_by_the_same_rules(void **state) {
+  (void)state;
+  static const call cow_2 = {run_delete, "delete", .where = "k = 3", .mode = BL_COPY_ON_WRITE};
+  static const call cow_3 = {run_delete, "delete", .where = "k = 4", .mode = BL_COPY_ON_WRITE};
+  world w = begin();
+  char *texts[] = {stage(&w, &delete_3), stage(&w, &delete_34), stage(&w, &update_3), stage(&w, &update_3),
+                   stage(&w, &cow_2),    stage(&w, &cow_3),     stage(&w, &update_5)};
+  char *pairs[][2] = {{texts[0], texts[2]}, {texts[2], texts[1]}, {texts[2], texts[3]},
+                      {texts[4], texts[5]}, {texts[4], texts[6]}, {texts[6], texts[4]}};
+  for (size_t i = 0; i < BL_LEN(pairs); i++) commit_fails(&w, pairs[i], 2, BL_CONFLICT, "staged changes: ");
+  commit_ok(&w, texts, 2); /* the same row deleted twice */
+  world_shows(&w, REST ROW(2, 1, "b", 1, 1) ROW(5, 2, "e", 4, 1));
+  free_all(texts, BL_LEN(texts));
+  world_end(&w);
+}
+
+static void test_staged_verbs__workers_that_replace_the_same_files_add_theirs(void **state) {
+  (void)state;
+  static const call one = {run_overwrite, "overwrite", .rows = "{\"k\":10,\"p\":1,\"s\":\"x\"}\n",
+                           .kind = BL_OVERWRITE_ALL};
+  static const call two = {run_overwrite, "overwrite", .rows = "{\"k\":11,\"p\":1,\"s\":\"y\"}\n",
+                           .kind = BL_OVERWRITE_ALL};
+  world w = begin();
+  char *texts[] = {stage(&w, &one), stage(&w, &two)};
+  commit_ok(&w, texts, 2);
+  world_holds(&w, "{\"k\":10,\"p\":1,\"s\":\"x\"}\n{\"k\":11,\"p\":1,\"s\":\"y\"}\n");
+  free_all(texts, 2);
+  world_end(&w);
+}
+
+static void test_staged_verbs__filters_of_several_parts_are_looked_at_one_by_one(void **state) {
+  (void)state;
+  world w = begin();
+  char *texts[] = {stage(&w, &delete_2), stage(&w, &delete_3), stage(&w, &update_5)};
+  world_append(&w, "{\"k\":70,\"p\":1,\"s\":\"z\"}\n"); /* none of them has read it */
+  commit_ok(&w, texts, 2);
+  world_append(&w, "{\"k\":5,\"p\":1,\"s\":\"z\"}\n");
+  commit_fails(&w, texts + 2, 1, BL_CONFLICT, "may hold rows");
+  free_all(texts, 3);
+  world_end(&w);
+}
+
+/* ---- branch, batch, summary ---- */
+
+static void test_staged_verbs__branch_batch_and_summary_go_along(void **state) {
+  (void)state;
+  world w = begin();
+  bl_error err = BL_ERROR_INIT;
+  test_ok(bl_ref_create(w.t, "dev", true, NULL, NULL, &err), &err);
+  world_reopen(&w);
+  call c = delete_2, d = delete_3, e = delete_34;
+  c.branch = d.branch = "dev";
+  c.batch = d.batch = "night-1";
+  c.summary = "job=seven";
+  char *texts[] = {stage(&w, &c), stage(&w, &d), stage(&w, &e)};
+  commit_fails(&w, texts + 1, 2, BL_USAGE, "branches differ");
+  commit_ok(&w, texts, 2);
+  const bl_ref *dev = bl_metadata_ref(w.t->metadata, BL_STR("dev"));
+  const bl_snapshot *s = bl_metadata_snapshot(w.t->metadata, dev->snapshot_id);
+  assert_true(s->id != world_head(&w)->id);
+  assert_string_equal(bl_pairs_get(&s->summary, "bergline.batch-id").p, "night-1");
+  assert_string_equal(bl_pairs_get(&s->summary, "job").p, "seven");
+  assert_null(stage(&w, &c)); /* the batch is there */
+  assert_true(w.r.already_applied);
+  const char *job = "job=eight";
+  const bl_write_options o = {.ref = "main", .batch_id = "night-2", .summary = &job, .n_summary = 1};
+  test_ok(commit(&w, texts, 2, &o, &err), &err);
+  assert_string_equal(world_summary(&w, "bergline.batch-id"), "night-2");
+  assert_string_equal(world_summary(&w, "job"), "eight");
+  free_all(texts, 3);
+  world_end(&w);
+}
+
+static void test_staged_verbs__a_dry_run_and_changes_without_rows_are_not_staged(void **state) {
+  (void)state;
+  world w = begin();
+  bl_error err = BL_ERROR_INIT;
+  char *text = NULL, *texts[1];
+  bl_write_options o = {.dry_run = true, .stage = &text};
+  test_ok(bl_delete_rows(w.t, "k = 2", &o, &w.r, &err), &err);
+  assert_int_equal(w.r.rows_deleted, 1);
+  assert_null(text);
+  o.dry_run = false;
+  test_status(BL_USAGE, bl_rollback(w.t, "seq:1", &o, NULL, &err), &err);
+  err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_USAGE, bl_cherry_pick(w.t, "seq:1", &o, NULL, &err), &err);
+  texts[0] = stage(&w, &delete_2);
+  err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_USAGE, commit(&w, texts, 1, &o, &err), &err);
+  o.ref = "nowhere";
+  err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_NOT_FOUND, bl_delete_rows(w.t, "k = 2", &o, NULL, &err), &err);
+  assert_null(text);
+  free(texts[0]);
+  world_end(&w);
+}
+
+/* ---- given up ---- */
+
+static void test_staged_verbs__files_of_what_is_given_up_go(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(calls); i++) {
+    world w = begin();
+    bl_error err = BL_ERROR_INIT;
+    size_t before = world_count_files(&w);
+    char *texts[] = {stage(&w, &calls[i]), NULL};
+    test_ok(bl_abandon_staged(w.t, (const char *const *)texts, 2, &err), &err);
+    assert_int_equal(world_count_files(&w), before);
+    test_ok(bl_abandon_staged(w.t, (const char *const *)texts, 2, &err), &err);
+    world_holds(&w, FIRST "{\"k\":6,\"p\":1,\"s\":\"f\"}\n");
+    free_all(texts, 1);
+    world_end(&w);
+  }
+}
+
+static void test_staged_verbs__files_that_the_table_has_are_not_given_up(void **state) {
+  (void)state;
+  world w = begin();
+  bl_error err = BL_ERROR_INIT;
+  char *texts[] = {stage(&w, &calls[0]), stage(&w, &update_3)};
+  bl_table *stale;
+  test_ok(bl_table_open(w.ctx, w.table, NULL, &stale, &err), &err);
+  commit_ok(&w, texts, 1);
+  world_delete(&w, "true", BL_MERGE_ON_READ); /* but for older snapshots */
+  size_t files = world_count_files(&w);
+  test_status(BL_CONFLICT, bl_abandon_staged(stale, (const char *const *)texts, 2, &err), &err);
+  assert_int_equal(world_count_files(&w), files);
+  free_all(texts, 2);
+  bl_table_free(stale);
+  world_end(&w);
+}
+
+/* Only files that the document adds are its own. */
+static void test_staged_verbs__a_damaged_list_of_files_removes_nothing_else(void **state) {
+  (void)state;
+  world w = begin();
+  bl_error err = BL_ERROR_INIT;
+  size_t files = world_count_files(&w);
+  char *text = stage(&w, &delete_2), *at = strstr(text, "\"files\":[]");
+  assert_non_null(at);
+  char *changed = malloc(strlen(text) + strlen(w.t->metadata_path) + 10);
+  assert_non_null(changed);
+  sprintf(changed, "%.*s\"files\":[\"%s\"]%s", (int)(at - text), text, w.t->metadata_path, at + strlen("\"files\":[]"));
+  test_ok(bl_abandon_staged(w.t, (const char *const *)&changed, 1, &err), &err);
+  assert_int_equal(world_count_files(&w), files);
+  free(changed);
+  free(text);
+  world_end(&w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_staged_verbs__each_comes_to_what_the_verb_comes_to),
+      cmocka_unit_test(test_staged_verbs__others_may_commit_meanwhile_what_was_not_read),
+      cmocka_unit_test(test_staged_verbs__files_are_added_as_they_lie),
+      cmocka_unit_test(test_staged_verbs__deletes_of_others_unite_with_deletes),
+      cmocka_unit_test(test_staged_verbs__an_update_and_a_delete_of_one_row_conflict),
+      cmocka_unit_test(test_staged_verbs__appended_rows_that_match_conflict_where_serializable),
+      cmocka_unit_test(test_staged_verbs__events_of_a_source_that_another_has_applied_conflict),
+      cmocka_unit_test(test_staged_verbs__parts_become_one_snapshot),
+      cmocka_unit_test(test_staged_verbs__parts_that_touch_one_row_go_by_the_same_rules),
+      cmocka_unit_test(test_staged_verbs__workers_that_replace_the_same_files_add_theirs),
+      cmocka_unit_test(test_staged_verbs__filters_of_several_parts_are_looked_at_one_by_one),
+      cmocka_unit_test(test_staged_verbs__branch_batch_and_summary_go_along),
+      cmocka_unit_test(test_staged_verbs__a_dry_run_and_changes_without_rows_are_not_staged),
+      cmocka_unit_test(test_staged_verbs__files_of_what_is_given_up_go),
+      cmocka_unit_test(test_staged_verbs__files_that_the_table_has_are_not_given_up),
+      cmocka_unit_test(test_staged_verbs__a_damaged_list_of_files_removes_nothing_else),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
