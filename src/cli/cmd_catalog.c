@@ -1,7 +1,9 @@
 /* cmd_catalog.c: catalog namespaces|tables|…. */
 #include "bergline/catalog.h"
+#include "bergline/sys/catalog.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "writes.h"
@@ -111,11 +113,35 @@ static bl_status check_empty(run *r) {
   return st == BL_OK ? bl_catalog_tables(r->catalog, r->args[0], refuse_table, r, &r->c->err) : st;
 }
 
-static bl_status check_table(run *r) {
+static bl_status check_table(run *r, const char *address, bl_error *err) {
   bl_table *t = NULL;
-  bl_status st = bl_table_open(r->c->ctx, r->args[0], &r->o, &t, &r->c->err);
+  bl_status st = bl_table_open(r->c->ctx, address, &r->o, &t, err);
   bl_table_free(t);
   return st;
+}
+
+/* NS.T: is NS there, and T not? */
+static bl_status check_free(run *r, const char *name) {
+  bl_error why = BL_ERROR_INIT;
+  const char *dot = strrchr(name, '.');
+  char *ns = dot ? strndup(name, (size_t)(dot - name)) : NULL;
+  bl_status st = BL_OK;
+  if (dot)
+    st = ns ? bl_catalog_namespace_properties(r->catalog, ns, skip_pair, NULL, &r->c->err) : bl_nomem(&r->c->err);
+  free(ns);
+  if (st != BL_OK) return st;
+  st = check_table(r, name, &why);
+  if (st == BL_NOT_FOUND) return BL_OK;
+  if (st == BL_USAGE) return bl_fail(&r->c->err, st, "%s", why.message);
+  return bl_fail(&r->c->err, BL_CONFLICT, "the name is taken: %s", name);
+}
+
+static bl_status check_drop(run *r) {
+  if (!r->v->purge && !r->catalog->commit && r->catalog->location)
+    return bl_fail(&r->c->err, BL_UNSUPPORTED,
+                   "cannot drop %s and keep its files: a table of a warehouse is its folder (--purge removes it)",
+                   r->args[0]);
+  return check_table(r, r->args[0], &r->c->err);
 }
 
 /* ---- changes ---- */
@@ -145,21 +171,25 @@ static bl_status drop_namespace(run *r) {
 
 static bl_status drop(run *r) {
   bl_status st = r->c->common.dry_run
-                     ? check_table(r)
+                     ? check_drop(r)
                      : cli_confirm(r->c, r->v->purge ? "drop %s and remove its files" : "drop %s", r->args[0]);
   if (st == BL_OK && !r->c->common.dry_run) st = bl_catalog_drop(r->c->ctx, &r->o, r->args[0], r->v->purge, &r->c->err);
   return st == BL_OK ? done(r, r->v->purge ? "table purged" : "table dropped", r->args[0]) : st;
 }
 
 static bl_status rename_table(run *r) {
-  bl_status st = r->c->common.dry_run ? check_table(r) : BL_OK;
-  if (!r->c->common.dry_run) st = bl_catalog_rename(r->catalog, r->args[0], r->args[1], &r->c->err);
+  bool checked = r->c->common.dry_run && r->catalog->rename; /* where there is none, it only says so */
+  bl_status st = checked ? check_table(r, r->args[0], &r->c->err) : BL_OK;
+  if (checked && st == BL_OK) st = check_free(r, r->args[1]);
+  if (!checked) st = bl_catalog_rename(r->catalog, r->args[0], r->args[1], &r->c->err);
   return st == BL_OK ? done(r, "table renamed", r->args[1]) : st;
 }
 
 static bl_status register_table(run *r) {
-  bl_status st = BL_OK;
-  if (!r->c->common.dry_run) st = bl_catalog_register(r->c->ctx, &r->o, r->args[0], r->args[1], &r->c->err);
+  bool checked = r->c->common.dry_run && r->catalog->commit; /* where there is none, it only says so */
+  bl_status st = checked ? check_table(r, r->args[1], &r->c->err) : BL_OK;
+  if (checked && st == BL_OK) st = check_free(r, r->args[0]);
+  if (!checked) st = bl_catalog_register(r->c->ctx, &r->o, r->args[0], r->args[1], &r->c->err);
   return st == BL_OK ? done(r, "table registered", r->args[0]) : st;
 }
 

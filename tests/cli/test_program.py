@@ -169,6 +169,15 @@ class Program(unittest.TestCase):
             with open(self.file('x')) as f:
                 self.assertEqual(f.read(), 'old')
 
+    def test_a_check_that_finds_something_in_all_rows_gives_them_all(self):
+        table = os.path.join(TABLES, 'eq_upsert_v3', 'table')
+        args = ('changes', table, '--on-broken-identity', 'fail', '--format', 'ndjson')
+        p = run(*args)
+        self.assertEqual((p.returncode, p.stdout != b''), (1, True))
+        self.assertEqual(run(*args, '-o', self.file('x')).returncode, 1)
+        with open(self.file('x'), 'rb') as f:
+            self.assertEqual(f.read(), p.stdout)
+
     def test_a_file_that_grows_too_large_is_an_io_error(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_DFL)

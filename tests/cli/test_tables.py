@@ -339,14 +339,15 @@ class Tables(TableCase):
             self.run_ok('catalog', 'create-namespace', 'q', *more, '--dry-run')
             self.assertFalse(os.path.exists(self.path('c.db' if where[0] == '--uri' else 'wh')))
             self.run_ok('catalog', 'create-namespace', 'q', *more)
-            self.run_ok('create', 'q.t', '--schema', 'id long', *more)
+            metadata = json.loads(self.run_ok('create', 'q.t', '--schema', 'id long', *more))['metadata_location']
+            self.run_ok('create', 'q.t2', '--schema', 'id long', *more)
             for args in (('create-namespace', 'q'), ('drop-namespace', 'q'), ('drop-namespace', 'r'), ('drop', 'q.u', '--purge'),
-                         ('rename', 'q.u', 'q.v')):
-                p = self.try_run('catalog', *args, '--yes', *more)
+                         ('rename', 'q.u', 'q.v'), ('rename', 'q.t', 'r.t'), ('rename', 'q.t', 'q.t2'), ('register', 'q.t', metadata),
+                         ('register', 'r.t', metadata), ('register', 'q.u', self.path('nope.json')), ('drop', 'q.t')):
                 q = self.try_run('catalog', *args, '--yes', *more, '--dry-run')
-                self.assertNotEqual(p.returncode, 0)
-                if args[0] != 'rename' or where[0] == '--uri':
-                    self.assertEqual((args, q.returncode), (args, p.returncode), q.stderr)
+                p = self.try_run('catalog', *args, '--yes', *more)
+                self.assertEqual((args, q.returncode), (args, p.returncode), q.stderr)
+                self.assertTrue(p.returncode != 0 or args == ('drop', 'q.t'))
 
     def test_a_catalog_whose_last_namespace_is_gone_is_empty(self):
         where = ('--uri', 'sqlite:////' + self.path('c.db').lstrip('/'))
