@@ -34,6 +34,11 @@ done:
   return st;
 }
 
+void bl_differ_note(bl_differ *d, bl_manifest_note note, void *user) {
+  d->note = note;
+  d->note_user = user;
+}
+
 static void memory_free(bl_ctx *ctx, bl_diff_memory *m) {
   if (!m) return;
   for (size_t i = 0; i < m->n; i++) bl_arena_free(m->arenas[i]);
@@ -82,16 +87,25 @@ void bl_diff_release(bl_differ *d, bl_diff *diff) {
 
 /* ---- the result ---- */
 
-static void count_manifests(const bl_diff_run *r, bl_plan_counts *c) {
+static const char *why_manifest(const bl_diff_slot *x, int s, bool data) {
+  if (!x->opened) return x->common ? "in the lists of both snapshots" : "nothing in it is live";
+  if (x->common) return data ? "may hold files that changed deletes reach" : "may hold deletes of touched files";
+  return s == BL_OLDER ? "in the list of the older snapshot only" : "in the list of the newer snapshot only";
+}
+
+static bl_status count_manifests(const bl_diff_run *r, bl_plan_counts *c, bl_error *err) {
   for (int s = 0; s < 2; s++)
     for (size_t i = 0; i < r->s[s].n; i++) {
       const bl_diff_slot *x = &r->s[s].slots[i];
       if (s == BL_OLDER && x->common) continue;
-      bool data = r->s[s].list[i].content == BL_MANIFEST_DATA;
+      const bl_manifest_file *m = &r->s[s].list[i];
+      bool data = m->content == BL_MANIFEST_DATA;
       size_t *opened = data ? &c->manifests_opened : &c->delete_manifests_opened;
       size_t *skipped = data ? &c->manifests_skipped : &c->delete_manifests_skipped;
       ++*(x->opened ? opened : skipped);
+      if (r->d->note) BL_TRY(r->d->note(r->d->note_user, m, x->opened, why_manifest(x, s, data), err));
     }
+  return BL_OK;
 }
 
 static bl_status count_delete(void *user, const bl_manifest_entry **e, bl_error *err) {
@@ -126,7 +140,7 @@ static bl_status make_result(bl_diff_run *r, bl_diff *out, bl_error *err) {
   out->n = out->counts.files = r->n;
   out->counts.files_skipped = r->n_live - r->n;
   out->ids_differ = r->ids_differ;
-  count_manifests(r, &out->counts);
+  BL_TRY(count_manifests(r, &out->counts, err));
   return count_deletes(r, &out->counts, err);
 }
 

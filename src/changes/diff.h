@@ -40,6 +40,10 @@ typedef struct bl_diff {
 typedef struct bl_differ bl_differ;
 bl_status bl_differ_new(bl_table *t, bl_differ **out, bl_error *err) BL_CHECKED;
 void bl_differ_free(bl_differ *d); /* NULL allowed */
+/* Each run then tells of every manifest of the two lists, once, whether it was opened and why (a literal). */
+typedef bl_status (*bl_manifest_note)(void *user, const bl_manifest_file *m, bool opened, const char *why,
+                                      bl_error *err);
+void bl_differ_note(bl_differ *d, bl_manifest_note note, void *user);
 /* from NULL: the empty table. BL_NOT_FOUND, BL_DAMAGED, … as the plan of a scan. */
 bl_status bl_differ_run(bl_differ *d, const bl_snapshot *from, const bl_snapshot *to, bl_diff *out,
                         bl_error *err) BL_CHECKED;

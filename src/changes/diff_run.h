@@ -21,6 +21,8 @@ struct bl_differ {
   bl_typed_specs specs;
   bl_manifest_cache *cache;
   bl_given *given;
+  bl_manifest_note note; /* NULL */
+  void *note_user;
   bl_diff_memory **diffs; /* not released yet */
   size_t n_diffs, cap_diffs;
 };

@@ -1,7 +1,16 @@
 /* plan_json.c: bl_changes_plan and bl_history_plan: what a change feed would read, from metadata alone. A task is one
  * touched file of one step. */
+#include "base/map.h"
 #include "changes/job.h"
 #include "scan/task_json.h"
+
+/* A manifest of the lists of the range, once: opened where any step opens it. */
+typedef struct noted {
+  bl_str path;
+  bl_manifest_content content;
+  bool opened;
+  const char *why;
+} noted;
 
 typedef struct planner {
   bl_table *t;
@@ -18,6 +27,9 @@ typedef struct planner {
   bl_plan_writer w;
   bool counting; /* the first walk: steps and counts; the second writes the tasks */
   bl_json *steps;
+  bl_map *by_path; /* of the manifests: index */
+  noted *manifests;
+  size_t n_manifests, cap_manifests;
   bl_plan_counts counts;
 } planner;
 
@@ -116,28 +128,24 @@ static bl_json *own_part(planner *p, bl_arena *a, size_t ordinal, const bl_snaps
   bool ok = own && bl_json_set(a, own, "why", bl_json_new_str(a, why(t))) &&
             bl_json_set(a, own, "ordinal", bl_json_new_i64(a, (int64_t)ordinal));
   ok = ok && bl_json_set(a, own, "commit", commit_json(a, commit));
+  ok = ok &&
+       bl_json_set(a, own, "id-range", bl_id_range_to_json(a, &(t->new_entry ? t->new_entry : t->old_entry)->file));
   ok = ok && set_side(p, a, own, "old-file", "old-deletes", t->old_entry, &t->old_deletes);
   ok = ok && set_side(p, a, own, "new-file", "new-deletes", t->new_entry, &t->new_deletes);
   if (ok && p->history && p->only.n) ok = set_row_ids(p, a, own);
   return ok ? own : NULL;
 }
 
-static size_t count_deletes(const bl_file_deletes *d) {
-  return (d->vector != NULL) + d->n_position + d->n_equality;
-}
-
 static bl_status put_task(planner *p, bl_arena *a, size_t ordinal, const bl_snapshot *commit, const bl_touched *t,
                           bl_error *err) {
   const bl_manifest_entry *e = t->new_entry ? t->new_entry : t->old_entry;
-  bl_plan_line line = {.why = why(t),
-                       .path = e->file.path,
-                       .rows = e->file.record_count,
-                       .ordinal = (int64_t)ordinal,
-                       .first_row_id = e->file.first_row_id,
-                       .deletes = count_deletes(&t->old_deletes) + count_deletes(&t->new_deletes)};
-  bl_json *own = own_part(p, a, ordinal, commit, t);
+  bl_plan_line line = {.why = why(t), .file = &e->file, .ordinal = (int64_t)ordinal};
+  if (t->new_entry) line.deletes = &t->new_deletes;
+  if (t->old_entry) line.old_deletes = &t->old_deletes;
+  bl_json *own = bl_plan_wants_json(&p->w) ? own_part(p, a, ordinal, commit, t) : bl_json_new(a, BL_J_OBJECT);
   if (!own) return bl_nomem(err);
   if (p->footers) BL_TRY(bl_footer_to_json(a, &p->env, e, own, err));
+  line.splits = bl_plan_splits(&e->file, own);
   return bl_plan_task(&p->w, own, &line, err);
 }
 
@@ -185,6 +193,32 @@ static bl_status note_step(planner *p, size_t ordinal, const bl_step *s, const b
   return ok && bl_json_push(p->steps, o) ? BL_OK : bl_nomem(err);
 }
 
+static bl_status note_manifest(void *user, const bl_manifest_file *m, bool opened, const char *why, bl_error *err) {
+  planner *p = user;
+  size_t *at = bl_map_get(p->by_path, m->path);
+  if (!p->counting) return BL_OK;
+  if (at) {
+    noted *n = &p->manifests[*at];
+    if (opened && !n->opened) *n = (noted){n->path, n->content, true, why};
+    return BL_OK;
+  }
+  bl_str path = bl_arena_str(p->a, m->path);
+  BL_TRY(bl_grow(p->t->ctx, &p->manifests, &p->cap_manifests, p->n_manifests, sizeof *p->manifests, err));
+  if (!path.p || !bl_map_put(p->by_path, path, p->n_manifests, NULL)) return bl_nomem(err);
+  p->manifests[p->n_manifests++] = (noted){path, m->content, opened, why};
+  return BL_OK;
+}
+
+static bl_json *manifests_json(const planner *p) {
+  bl_json *array = bl_json_new(p->a, BL_J_ARRAY);
+  bool ok = array != NULL;
+  for (size_t i = 0; ok && i < p->n_manifests; i++) {
+    const noted *n = &p->manifests[i];
+    ok = bl_push_plan_manifest(p->a, array, n->path, n->content, n->opened, n->why);
+  }
+  return ok ? array : NULL;
+}
+
 static bl_status do_step(planner *p, bl_differ *differ, size_t ordinal, const bl_step *s, bool net, bl_error *err) {
   bl_diff d;
   BL_TRY(bl_differ_run(differ, s->from, s->to, &d, err));
@@ -213,6 +247,7 @@ static bl_json *document(planner *p, const bl_range *r, bool net) {
   ok = ok && bl_json_set(a, doc, "to-snapshot-id", r->to ? bl_json_new_i64(a, r->to->id) : bl_json_new(a, BL_J_NULL));
   ok = ok && bl_json_set(a, doc, "net", bl_json_new_bool(a, net));
   ok = ok && bl_json_set(a, doc, "counts", bl_counts_to_json(a, &p->counts));
+  ok = ok && bl_json_set(a, doc, "manifests", manifests_json(p));
   return ok && bl_json_set(a, doc, "steps", p->steps) ? doc : NULL;
 }
 
@@ -226,7 +261,9 @@ static bl_status write_plan(planner *p, const bl_range_options *ro, const bl_pla
   p->steps = bl_json_new(p->a, BL_J_ARRAY);
   if (!head || !p->steps) return bl_nomem(err);
   bl_status st;
+  BL_GO(bl_map_new(p->t->ctx, &p->by_path, err));
   BL_GO(bl_differ_new(p->t, &differ, err));
+  bl_differ_note(differ, note_manifest, p);
   p->counting = true;
   BL_GO(walk(p, differ, &r, ro->net, err));
   p->counting = false;
@@ -236,6 +273,8 @@ static bl_status write_plan(planner *p, const bl_range_options *ro, const bl_pla
   BL_GO(bl_plan_end(&p->w, err));
 done:
   bl_differ_free(differ);
+  bl_map_free(p->by_path);
+  bl_free(p->t->ctx, p->manifests);
   bl_plan_dispose(&p->w);
   return st;
 }

@@ -11,14 +11,6 @@ static bool reads_commit_times(const bl_type *t) {
   return false;
 }
 
-/* The ids that positions give: [first_row_id, first_row_id + record_count). Rows that store an id have that one. */
-static bl_json *id_range(bl_arena *a, const bl_data_file *f) {
-  if (f->first_row_id == BL_NONE || f->record_count == 0) return bl_json_new(a, BL_J_NULL);
-  bl_json *r = bl_json_new(a, BL_J_ARRAY), *lo = bl_json_new_i64(a, f->first_row_id),
-          *hi = bl_json_new_i64(a, f->first_row_id + f->record_count - 1);
-  return r && lo && hi && bl_json_push(r, lo) && bl_json_push(r, hi) ? r : NULL;
-}
-
 /* Tasks are made into text on all threads, some in a lot, and written in order. */
 typedef struct task_maker {
   bl_scan_job *j;
@@ -33,19 +25,18 @@ static bl_status make_task(const task_maker *x, bl_arena *a, const bl_manifest_e
   const bl_metadata *md = x->j->t->metadata;
   bl_file_deletes deletes;
   BL_TRY(bl_delete_index_for(x->j->plan->deletes, a, e, &deletes, err));
-  bl_plan_line line = {.why = BL_STR("live data file"),
-                       .path = e->file.path,
-                       .rows = e->file.record_count,
-                       .ordinal = -1,
-                       .first_row_id = e->file.first_row_id,
-                       .deletes = (deletes.vector != NULL) + deletes.n_position + deletes.n_equality};
+  bl_plan_line line = {.why = BL_STR("live data file"), .file = &e->file, .ordinal = -1, .deletes = &deletes};
   bl_json *own = bl_json_new(a, BL_J_OBJECT);
-  bool ok = own && bl_json_set(a, own, "why", bl_json_new_str(a, line.why));
-  ok = ok && bl_json_set(a, own, "id-range", id_range(a, &e->file));
-  ok = ok && bl_json_set(a, own, "file", bl_entry_to_json(a, md, e));
-  ok = ok && bl_json_set(a, own, "deletes", bl_deletes_to_json(a, md, &deletes));
+  bool ok = own != NULL;
+  if (bl_plan_wants_json(x->w)) {
+    ok = ok && bl_json_set(a, own, "why", bl_json_new_str(a, line.why));
+    ok = ok && bl_json_set(a, own, "id-range", bl_id_range_to_json(a, &e->file));
+    ok = ok && bl_json_set(a, own, "file", bl_entry_to_json(a, md, e));
+    ok = ok && bl_json_set(a, own, "deletes", bl_deletes_to_json(a, md, &deletes));
+  }
   if (!ok) return bl_nomem(err);
   if (x->footers) BL_TRY(bl_footer_to_json(a, &x->env, e, own, err));
+  line.splits = bl_plan_splits(&e->file, own);
   bl_plan_render(x->w, own, &line, out);
   return bl_buf_ok(out, err);
 }
@@ -151,14 +142,8 @@ static bl_status add_tasks(bl_scan_job *j, const bl_plan_request *q, bl_plan_wri
 }
 
 static bool push_manifest(bl_arena *a, bl_json *array, const bl_plan_manifest *m) {
-  bl_json *o = bl_json_new(a, BL_J_OBJECT);
-  bl_str content = m->manifest->content == BL_MANIFEST_DATA ? BL_STR("data") : BL_STR("deletes");
-  bl_str why = m->skipped ? bl_str_of(m->skipped) : BL_STR("may hold what is read");
-  bool ok = o && bl_json_set(a, o, "path", bl_json_new_str(a, m->manifest->path));
-  ok = ok && bl_json_set(a, o, "content", bl_json_new_str(a, content));
-  ok = ok && bl_json_set(a, o, "opened", bl_json_new_bool(a, !m->skipped));
-  ok = ok && bl_json_set(a, o, "why", bl_json_new_str(a, why));
-  return ok && bl_json_push(array, o);
+  return bl_push_plan_manifest(a, array, m->manifest->path, m->manifest->content, !m->skipped,
+                               m->skipped ? m->skipped : "may hold what is read");
 }
 
 static bl_json *plan_head(const bl_scan_job *j, bl_plan_format format) {
@@ -168,8 +153,7 @@ static bl_json *plan_head(const bl_scan_job *j, bl_plan_format format) {
   ok = ok && bl_json_set(a, doc, "snapshot-id",
                          j->snapshot ? bl_json_new_i64(a, j->snapshot->id) : bl_json_new(a, BL_J_NULL));
   ok = ok && bl_json_set(a, doc, "counts", bl_counts_to_json(a, &j->plan->counts));
-  if (format == BL_PLAN_TEXT) return ok ? doc : NULL;
-  ok = ok && bl_json_set(a, doc, "schema", bl_schema_to_json(a, j->schema));
+  if (format == BL_PLAN_JSON) ok = ok && bl_json_set(a, doc, "schema", bl_schema_to_json(a, j->schema));
   for (size_t i = 0; ok && i < j->plan->n_manifests; i++) ok = push_manifest(a, manifests, &j->plan->manifests[i]);
   return ok && bl_json_set(a, doc, "manifests", manifests) ? doc : NULL;
 }

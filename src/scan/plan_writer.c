@@ -1,6 +1,8 @@
 /* plan_writer.c: bl_plan_writer of task_json.h. */
 #include "scan/task_json.h"
 
+#include <stdio.h>
+
 enum { FLUSH = 1 << 16 };
 
 static bl_status flush(bl_plan_writer *w, bool all, bl_error *err) {
@@ -17,21 +19,45 @@ static void open_object(bl_buf *b, const bl_json *v) {
   if (b->n > 0 && b->p[b->n - 1] == '}') b->n--;
 }
 
+static void text_member(bl_buf *b, const bl_json *o, const char *key) {
+  const bl_json *v = bl_json_get(o, key);
+  if (v) bl_buf_str(b, v->text);
+}
+
+static void text_manifests(bl_buf *b, const bl_json *array) {
+  bl_buf_cstr(b, "manifests:\n");
+  for (const bl_json *m = array->first; m; m = m->next) {
+    const bl_json *opened = bl_json_get(m, "opened"), *content = bl_json_get(m, "content");
+    bl_buf_cstr(b, opened && opened->b ? "  opened   " : "  skipped  ");
+    bl_buf_cstr(b, content && bl_str_is(content->text, "data") ? "data     " : "deletes  ");
+    text_member(b, m, "path");
+    bl_buf_cstr(b, ": ");
+    text_member(b, m, "why");
+    bl_buf_byte(b, '\n');
+  }
+}
+
+static void text_head(bl_buf *b, const bl_json *doc) {
+  for (const bl_json *m = doc->first; m; m = m->next) {
+    if (m->kind == BL_J_ARRAY) {
+      if (bl_str_is(m->key, "manifests")) text_manifests(b, m);
+      continue;
+    }
+    bl_buf_str(b, m->key);
+    bl_buf_cstr(b, ": ");
+    bl_json_print(b, m, false);
+    bl_buf_byte(b, '\n');
+  }
+  bl_buf_printf(b, "\n%12s  %6s  %7s  %21s  %7s  %s\n", "rows", "splits", "deletes", "row ids", "ordinal", "why, file");
+}
+
 bl_status bl_plan_begin(bl_plan_writer *w, bl_ctx *ctx, const bl_sink *sink, bl_plan_format format, const bl_json *doc,
                         const bl_json *head, bl_error *err) {
   *w = (bl_plan_writer){.ctx = ctx, .sink = sink, .format = format};
   bl_buf_init(&w->head, ctx, BL_BUF_MAX);
   bl_buf_init(&w->out, ctx, BL_BUF_MAX);
-  if (format == BL_PLAN_TEXT) {
-    for (const bl_json *m = doc->first; m; m = m->next) {
-      if (m->kind == BL_J_ARRAY) continue;
-      bl_buf_str(&w->out, m->key);
-      bl_buf_cstr(&w->out, ": ");
-      bl_json_print(&w->out, m, false);
-      bl_buf_byte(&w->out, '\n');
-    }
-    bl_buf_printf(&w->out, "\n%12s  %7s  %21s  %7s  %s\n", "rows", "deletes", "first row id", "ordinal", "why, file");
-  } else {
+  if (format == BL_PLAN_TEXT) text_head(&w->out, doc);
+  else {
     open_object(&w->head, head);
     open_object(&w->out, doc);
     bl_buf_cstr(&w->out, ",\"tasks\":[");
@@ -39,16 +65,40 @@ bl_status bl_plan_begin(bl_plan_writer *w, bl_ctx *ctx, const bl_sink *sink, bl_
   return bl_buf_ok(&w->head, err);
 }
 
+static size_t count_deletes(const bl_file_deletes *d) {
+  return d ? (d->vector != NULL) + d->n_position + d->n_equality : 0;
+}
+
+static void text_delete(bl_buf *b, const char *when, const char *what, const bl_manifest_entry *e) {
+  bl_buf_printf(b, "%64s%s%s ", "", when, what);
+  bl_buf_str(b, e->file.path);
+  if (e->file.content_offset != BL_NONE) bl_buf_printf(b, " at %lld", (long long)e->file.content_offset);
+  bl_buf_byte(b, '\n');
+}
+
+static void text_deletes(bl_buf *b, const char *when, const bl_file_deletes *d) {
+  if (!d) return;
+  if (d->vector) text_delete(b, when, "deletion vector", d->vector);
+  for (size_t i = 0; i < d->n_position; i++) text_delete(b, when, "position deletes", d->position[i]);
+  for (size_t i = 0; i < d->n_equality; i++) text_delete(b, when, "equality deletes", d->equality[i]);
+}
+
 static void text_line(bl_buf *b, const bl_plan_line *l) {
-  bl_buf_printf(b, "%12lld  %7zu  ", (long long)l->rows, l->deletes);
-  if (l->first_row_id == BL_NONE) bl_buf_printf(b, "%21s  ", "none");
-  else bl_buf_printf(b, "%21lld  ", (long long)l->first_row_id);
+  char ids[48] = "none";
+  const bl_data_file *f = l->file;
+  if (f->first_row_id != BL_NONE && f->record_count > 0)
+    snprintf(ids, sizeof ids, "%lld-%lld", (long long)f->first_row_id,
+             (long long)(f->first_row_id + f->record_count - 1));
+  bl_buf_printf(b, "%12lld  %6zu  %7zu  %21s  ", (long long)f->record_count, l->splits,
+                count_deletes(l->deletes) + count_deletes(l->old_deletes), ids);
   if (l->ordinal < 0) bl_buf_printf(b, "%7s  ", "");
   else bl_buf_printf(b, "%7lld  ", (long long)l->ordinal);
   bl_buf_str(b, l->why);
   bl_buf_cstr(b, ", ");
-  bl_buf_str(b, l->path);
+  bl_buf_str(b, f->path);
   bl_buf_byte(b, '\n');
+  text_deletes(b, "until then by ", l->old_deletes);
+  text_deletes(b, l->ordinal < 0 ? "by " : "since then by ", l->deletes);
 }
 
 void bl_plan_render(const bl_plan_writer *w, const bl_json *own, const bl_plan_line *line, bl_buf *out) {

@@ -249,6 +249,30 @@ bl_json *bl_counts_to_json(bl_arena *a, const bl_plan_counts *c) {
   return ok ? o : NULL;
 }
 
+bl_json *bl_id_range_to_json(bl_arena *a, const bl_data_file *f) {
+  if (f->first_row_id == BL_NONE || f->record_count == 0) return bl_json_new(a, BL_J_NULL);
+  bl_json *r = bl_json_new(a, BL_J_ARRAY), *lo = bl_json_new_i64(a, f->first_row_id),
+          *hi = bl_json_new_i64(a, f->first_row_id + f->record_count - 1);
+  return r && lo && hi && bl_json_push(r, lo) && bl_json_push(r, hi) ? r : NULL;
+}
+
+bool bl_push_plan_manifest(bl_arena *a, bl_json *array, bl_str path, bl_manifest_content content, bool opened,
+                           const char *why) {
+  bl_json *o = bl_json_new(a, BL_J_OBJECT);
+  bl_str of = content == BL_MANIFEST_DATA ? BL_STR("data") : BL_STR("deletes");
+  bool ok = o && bl_json_set(a, o, "path", bl_json_new_str(a, path));
+  ok = ok && bl_json_set(a, o, "content", bl_json_new_str(a, of));
+  ok = ok && bl_json_set(a, o, "opened", bl_json_new_bool(a, opened));
+  ok = ok && bl_json_set(a, o, "why", bl_json_new_str(a, bl_str_of(why)));
+  return ok && bl_json_push(array, o);
+}
+
+size_t bl_plan_splits(const bl_data_file *f, const bl_json *own) {
+  const bl_json *groups = own ? bl_json_get(own, "row-groups") : NULL;
+  if (groups) return groups->n;
+  return f->n_split_offsets > 1 ? f->n_split_offsets : 1;
+}
+
 static bool push_group(bl_arena *a, bl_json *groups, const bl_data_group *g) {
   bl_json *o = bl_json_new(a, BL_J_OBJECT);
   bool ok = o && bl_json_set(a, o, "first-row", bl_json_new_i64(a, g->first_row));

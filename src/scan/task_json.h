@@ -59,17 +59,29 @@ typedef struct bl_plan_writer {
   bl_buf out;
   bool any; /* a task was put */
 } bl_plan_writer;
-/* A task's own part; in text a line. */
+/* A task's own part as text: a line, and one for each delete that applies. */
 typedef struct bl_plan_line {
-  bl_str why, path;
-  int64_t rows, ordinal; /* ordinal -1: none */
-  int64_t first_row_id;  /* BL_NONE */
-  size_t deletes;
+  bl_str why;
+  const bl_data_file *file;
+  int64_t ordinal; /* -1: none */
+  size_t splits;
+  const bl_file_deletes *deletes, *old_deletes; /* NULL: none; of a changed file those before are old */
 } bl_plan_line;
+/* The ids that positions give: [first_row_id, first_row_id + record_count). Rows that store an id have that one. */
+bl_json *bl_id_range_to_json(bl_arena *a, const bl_data_file *f);
+/* A manifest into the array "manifests". */
+bool bl_push_plan_manifest(bl_arena *a, bl_json *array, bl_str path, bl_manifest_content content, bool opened,
+                           const char *why);
+/* How many parts a file is read in: by its footer where own has "row-groups", else by its split offsets. */
+size_t bl_plan_splits(const bl_data_file *f, const bl_json *own);
 /* head: a task of bl_task_new; doc: the document's members so far. */
 bl_status bl_plan_begin(bl_plan_writer *w, bl_ctx *ctx, const bl_sink *sink, bl_plan_format format, const bl_json *doc,
                         const bl_json *head, bl_error *err) BL_CHECKED;
 bl_status bl_plan_task(bl_plan_writer *w, const bl_json *own, const bl_plan_line *line, bl_error *err) BL_CHECKED;
+/* own is NULL where it is not wanted: bl_plan_wants_json. */
+static inline bool bl_plan_wants_json(const bl_plan_writer *w) {
+  return w->format == BL_PLAN_JSON;
+}
 /* The same in two steps: the text of some tasks, one after the other, on any thread; then what was made of them so. */
 void bl_plan_render(const bl_plan_writer *w, const bl_json *own, const bl_plan_line *line, bl_buf *out);
 bl_status bl_plan_rendered(bl_plan_writer *w, const bl_buf *text, bl_error *err) BL_CHECKED;

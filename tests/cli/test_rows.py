@@ -63,6 +63,38 @@ class Rows(TableCase):
             rows.append([json.loads(x) for x in self.run_ok('run-task', self.path('task.json'), '--format', 'ndjson').splitlines()])
         return rows
 
+    def test_a_plan_of_changes_names_manifests_and_ids(self):
+        self.table = os.path.join(TABLES, 'mor_basic', 'table')
+        lists = {m['path'] for s in self.result('inspect', self.table, 'snapshots')
+                 for m in self.result('inspect', self.table, 'manifests', '--at', 'id:%d' % s['snapshot_id'])}
+        for command in (['changes', self.table], ['history', self.table, '--row-id', '1']):
+            plan = self.result(*command, '--plan')
+            self.assertEqual(sorted(m['path'] for m in plan['manifests']), sorted(lists))
+            self.assertEqual({m['opened'] for m in plan['manifests'] if m['content'] == 'data'}, {True})
+            for task in plan['tasks']:
+                f = task['new-file'] or task['old-file']
+                self.assertEqual(task['id-range'], [f['first-row-id'], f['first-row-id'] + f['record-count'] - 1])
+
+    def test_a_plan_as_text_says_what_the_document_says(self):
+        self.table = os.path.join(TABLES, 'eq_upsert_v3', 'table')
+        for command in (['scan', self.table], ['changes', self.table], ['scan', self.table, '--where', '_row_id = 1']):
+            plan, text = self.result(*command, '--plan'), self.run_ok(*command, '--plan', '--format', 'text')
+            for m in plan['manifests']:
+                self.assertIn('  %-9s%-9s%s: %s\n' % ('opened' if m['opened'] else 'skipped', m['content'], m['path'], m['why']), text)
+            lines = text[text.index('\n\n') + 2:].splitlines()[1:]
+            at = 0
+            for t in plan['tasks']:
+                f = t.get('file') or t['new-file'] or t['old-file']
+                deletes = t.get('old-deletes', []) + t.get('new-deletes', []) + t.get('deletes', [])
+                words = lines[at].split()
+                self.assertEqual(words[:4], [str(f['record-count']), str(max(1, len(f.get('split-offsets', [])))), str(len(deletes)),
+                                             '%d-%d' % tuple(t['id-range'])])
+                self.assertTrue(lines[at].endswith(t['why'] + ', ' + f['file-path']))
+                for line, d in zip(lines[at + 1:], deletes):
+                    self.assertIn(' ' + d['file-path'], line)
+                at += 1 + len(deletes)
+            self.assertEqual(at, len(lines))
+
     def test_footers_leave_out_files_that_hold_no_wanted_row(self):
         self.table = os.path.join(TABLES, 'mor_basic', 'table')
         where = '_last_updated_sequence_number > 7'
