@@ -136,9 +136,17 @@ bl_status cli_check_output(cli *c) {
   return c->common.output ? check_folder(c) : BL_OK;
 }
 
+/* By whatever name: when its reader goes away, that is no failure. */
+static bool is_stdout(const char *file) {
+  static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+  bool is = false;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) is = is || strcmp(file, names[i]) == 0;
+  return is;
+}
+
 bl_status cli_open_output(cli *c, bl_sink *out) {
   *out = (bl_sink){write_stdout, c};
-  if (!c->common.output || strcmp(c->common.output, "-") == 0) return BL_OK;
+  if (!c->common.output || is_stdout(c->common.output)) return BL_OK;
   *out = (bl_sink){write_file, c};
   bl_status st = cli_need_drivers(c);
   if (st != BL_OK) return st;

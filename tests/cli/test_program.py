@@ -104,12 +104,13 @@ class Program(unittest.TestCase):
         self.assertIn(b'standard output', p.stderr)
 
     def test_a_reader_that_goes_away_ends_it_quietly(self):
-        read, write = os.pipe()
-        os.close(read)
-        p = run('inspect', BRANCHES, 'refs', stdout=write)
-        os.close(write)
-        self.assertEqual(p.returncode, -13)
-        self.assertEqual(p.stderr, b'')
+        for more in ((), ('-o', '/dev/stdout'), ('-o', '/dev/fd/1')):
+            read, write = os.pipe()
+            os.close(read)
+            p = run('inspect', BRANCHES, 'refs', *more, stdout=write)
+            os.close(write)
+            self.assertEqual(p.returncode, -13)
+            self.assertEqual(p.stderr, b'')
 
     def test_a_link_is_followed_not_replaced(self):
         os.mkdir(self.file('deep'))
