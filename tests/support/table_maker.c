@@ -294,7 +294,7 @@ static void parquet_begin(parquet_file *f, maker *m, const bl_type *type) {
   *f = (parquet_file){.m = m, .type = type};
   bl_buf_init(&f->bytes, m->ctx, BL_BUF_MAX);
   bl_sink sink = {.write = append, .user = &f->bytes};
-  bl_parquet_options o = {.group_bytes = 1 /* a group a batch */, .page_rows = m->page_rows};
+  bl_parquet_options o = {.page_rows = m->page_rows};
   test_ok(bl_aschema_of_struct(m->ctx, type, &f->schema, &err), &err);
   test_ok(bl_builder_new(m->ctx, &f->schema, &f->rows, &err), &err);
   test_ok(bl_arrow_parquet_writer_with(m->ctx, &sink, &f->schema, &o, &f->writer, &err), &err);
@@ -306,6 +306,7 @@ static void parquet_flush(parquet_file *f) {
   if (bl_builder_length(f->rows) == 0) return;
   test_ok(bl_builder_finish(f->rows, &batch, &err), &err);
   test_ok(bl_arrow_writer_write(f->writer, &batch, &err), &err);
+  test_ok(bl_arrow_writer_end_group(f->writer, &err), &err);
 }
 
 static bl_data_file *file_of(maker *m, const char *name, bl_file_content content, const void *p, size_t n,

@@ -2,12 +2,15 @@
  *
  * 1. The Parquet schema is built here from the Arrow schema: names "list"/"element" and "key_value"/"key"/"value", a
  *    field id wherever the Arrow field has one, required where it is not nullable, logical types by kind and extension.
- * 2. A row group ends when its encoded bytes (or its rows) pass the target, before the next batch.
+ * 2. A row group ends where its encoded bytes (or its rows) reach the target: a batch that would bring it well beyond
+ *    is written in pieces, by what bytes before it became.
  * 3. A required field holds no null: one below a null struct is only a slot, a real one is refused.
  * 4. Columns are encoded beside each other, some batches ahead of what the caller waits for. What is asked about sizes
  *    is answered from the batches that were taken back, and that depends on their rows and bytes alone: so the same
  *    rows make the same file on any number of threads. What is not taken back counts by what bytes before it
- *    became; where these are less than half of all, it is waited for.
+ *    became; where these are less than half of all, it is waited for. What is in no page yet counts by what such bytes
+ *    became when the row group before ended; in the first one they are as large as they are, for its end, and half as
+ *    large, for that of the file.
  * 5. The sink is called on the caller's thread alone.
  * 6. A column whose dictionary grew too large in the first quarter of a row group has none in the next ones. */
 #include <algorithm>
@@ -51,6 +54,8 @@ using parquet::schema::PrimitiveNode;
 constexpr int64_t kGroupBytes = 64 << 20;
 constexpr int64_t kAheadSteps = 8, kAheadBytes = 32 << 20; /* that columns may be behind the caller */
 constexpr int64_t kWorthThreads = 256 << 10;
+constexpr int64_t kSteps = 32;            /* at most so many to the target of a row group */
+constexpr int64_t kLeastGroup = 64 << 10; /* a batch is cut for none that is smaller */
 
 /* ---- schema ---- */
 
@@ -495,6 +500,7 @@ class ParquetWriter final : public bl_arrow_writer {
 public:
   ParquetWriter(bl_ctx *ctx, const bl_sink &sink, const ArrowSchema *schema, const bl_parquet_options &o)
       : group_bytes_(o.group_bytes > 0 ? o.group_bytes : kGroupBytes), out_(std::make_shared<LateSink>(sink)) {
+    if (codec_of(o.codec) == parquet::Compression::UNCOMPRESSED) known_.shrinks = 1;
     auto full = borrow_schema(schema);
     schema_ = storage_schema(full);
     auto root = SchemaBuilder(ctx).root(*full);
@@ -507,9 +513,8 @@ public:
 
   const char *name() const override { return "Parquet"; }
 
-  /* Values that are in no page yet count as if they shrank by half. */
   int64_t bytes(int64_t enough) override {
-    int64_t most = known_.bytes() + known_.sizes.loose / 2 + waiting_.raw;
+    int64_t most = known_.bytes() + known_.sizes.loose + waiting_.raw;
     if (2 * known_.raw >= all_.raw) return scaled(known_.bytes(), all_.raw, known_.raw);
     if (most < enough) return most;
     settle();
@@ -539,8 +544,13 @@ public:
     if (in->num_rows() == 0) return;
     arrow::ArrayVector columns;
     for (int i = 0; i < in->num_columns(); i++) columns.push_back(Required::column(in->column(i), *schema_->field(i)));
-    if (!open_ || group_is_full()) turn(true);
-    add(arrow::RecordBatch::Make(schema_, in->num_rows(), columns));
+    auto rows = arrow::RecordBatch::Make(schema_, in->num_rows(), columns);
+    for (int64_t begin = 0; begin < rows->num_rows();) {
+      if (!open_ || group_is_full()) turn(true);
+      auto part = part_that_fits(begin ? rows->Slice(begin) : rows);
+      begin += part->num_rows();
+      add(std::move(part));
+    }
   }
 
   void finish() override {
@@ -553,8 +563,21 @@ private:
   struct Known {                                 /* what was taken back from the lanes */
     int64_t raw = 0, group = 0, ended_bytes = 0; /* raw: bytes of what was written, in memory */
     int64_t group_raw = 0, group_rows = 0;
-    Sizes sizes; /* of the group */
-    int64_t bytes() const { return ended_bytes + sizes.pages + sizes.loose / 2; }
+    Sizes sizes;         /* of the group */
+    double shrinks = -1; /* what became of a byte that was in no page yet; < 0: no row group ended */
+    int64_t group_bytes(double otherwise = 1) const {
+      return sizes.pages + static_cast<int64_t>(static_cast<double>(sizes.loose) * (shrinks < 0 ? otherwise : shrinks));
+    }
+    int64_t bytes() const { return ended_bytes + group_bytes(0.5); }
+    void end_group(int64_t position) {
+      int64_t more = position - ended_bytes - sizes.pages;
+      if (more > 0 && sizes.loose > (position - ended_bytes) / 16)
+        shrinks = std::min(1.0, static_cast<double>(more) / static_cast<double>(sizes.loose));
+      ended_bytes = position;
+      sizes = {};
+      group_raw = 0;
+      group++;
+    }
   };
   struct Waiting { /* what was not */
     int64_t steps = 0, raw = 0;
@@ -575,14 +598,52 @@ private:
   }
 
   /* As in bytes(): 4. */
+  int64_t group_bytes(int64_t enough) {
+    bool same = known_.group == all_.group;
+    int64_t most = (same ? known_.sizes.pages + known_.sizes.loose : 0) + waiting_.raw;
+    if (most < enough) return most;
+    if (same && 2 * known_.group_raw >= all_.group_raw)
+      return scaled(known_.group_bytes(), all_.group_raw, known_.group_raw);
+    settle();
+    return known_.group_bytes();
+  }
+
   bool group_is_full() {
     if (all_.group_rows >= group_bytes_) return true;
-    bool same = known_.group == all_.group;
-    if (same && 2 * known_.group_raw >= all_.group_raw)
-      return scaled(known_.sizes.pages, all_.group_raw, known_.group_raw) >= group_bytes_;
-    if ((same ? known_.sizes.pages : 0) + waiting_.raw < group_bytes_) return false;
-    settle();
-    return known_.sizes.pages >= group_bytes_;
+    int64_t enough = group_bytes_ - group_bytes_ / kSteps;
+    return group_bytes(enough) >= enough;
+  }
+
+  static int64_t raw_of(const arrow::RecordBatch &batch) { return ok(arrow::util::ReferencedBufferSize(batch)); }
+
+  /* 2. Not so few rows that it takes many steps to the target, nor so many that they are far beyond it where they do
+   * not get smaller. */
+  std::shared_ptr<arrow::RecordBatch> part_that_fits(std::shared_ptr<arrow::RecordBatch> batch) {
+    int64_t enough = std::max(group_bytes_, kLeastGroup), raw = raw_of(*batch), bytes = group_bytes(enough - raw);
+    if (bytes + raw <= enough) return batch;
+    bool same = known_.group == all_.group && bytes > enough / 4;
+    double shrinks = 1;
+    if (same) shrinks = static_cast<double>(bytes) / static_cast<double>(all_.group_raw);
+    else if (known_.raw > 0) shrinks = static_cast<double>(known_.bytes()) / static_cast<double>(known_.raw);
+    auto target = static_cast<double>(enough), room = target - static_cast<double>(bytes);
+    if (static_cast<double>(raw) * shrinks <= room + target / 8) return batch;
+    double most = std::min(std::max(room, target / kSteps) / shrinks, target);
+    return batch->Slice(0, rows_within(*batch, raw, most));
+  }
+
+  /* So many rows of a batch of `raw` bytes that they have about `most`, rather a little less. */
+  static int64_t rows_within(const arrow::RecordBatch &batch, int64_t raw, double most) {
+    int64_t fit = 1, beyond = batch.num_rows();
+    auto middle = static_cast<int64_t>(static_cast<double>(beyond) * most / static_cast<double>(raw));
+    while (beyond - fit > 1) {
+      middle = std::min(std::max(middle, fit + 1), beyond - 1);
+      auto bytes = static_cast<double>(raw_of(*batch.Slice(0, middle)));
+      if (bytes > most * 0.9 && bytes < most * 1.05) return middle;
+      if (bytes <= most) fit = middle;
+      else beyond = middle;
+      middle = fit + (beyond - fit) / 2;
+    }
+    return fit;
   }
 
   void turn(bool begins) {
@@ -613,10 +674,7 @@ private:
     auto step = lanes_->take();
     waiting_.steps--;
     if (!static_cast<FileStep &>(*step).is_rows()) {
-      known_.ended_bytes = static_cast<Turn &>(*step).position;
-      known_.sizes = {};
-      known_.group_raw = 0;
-      known_.group++;
+      known_.end_group(static_cast<Turn &>(*step).position);
       return;
     }
     auto &rows = static_cast<Rows &>(*step);

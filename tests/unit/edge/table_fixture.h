@@ -218,7 +218,7 @@ static inline bl_status buf_write(void *user, const void *p, size_t n, bl_error 
   return bl_buf_ok(user, err);
 }
 
-/* Batches of `rows` random rows each, as one file. Seeds are seed, seed + 1, … */
+/* Batches of `rows` random rows each, as one file, a row group each. Seeds are seed, seed + 1, … */
 static inline void write_random(bl_ctx *ctx, const struct ArrowSchema *schema, const bl_parquet_options *o, int batches,
                                 int64_t rows, uint64_t seed, bl_buf *file) {
   bl_error err = BL_ERROR_INIT;
@@ -230,6 +230,7 @@ static inline void write_random(bl_ctx *ctx, const struct ArrowSchema *schema, c
     struct ArrowArray a;
     random_batch(ctx, schema, rows, seed + (uint64_t)i, &a);
     test_ok(bl_arrow_writer_write(w, &a, &err), &err);
+    test_ok(bl_arrow_writer_end_group(w, &err), &err);
   }
   test_ok(bl_arrow_writer_finish(w, &err), &err);
 }

@@ -262,11 +262,91 @@ static void test_arrow_write__wide_rows_behind_narrow_ones_count_for_what_they_a
   teardown(&f);
 }
 
+/* All groups but the last take about `bytes`; what the first ones shrink to is hardly known. */
+static void expect_groups_of(fixture *f, int64_t bytes, size_t least) {
+  memory_input in;
+  bl_data_reader *r = open_written(f, &in);
+  assert_true(r->meta->n_groups >= least);
+  for (size_t g = 0; g + 1 < r->meta->n_groups; g++) {
+    assert_true(r->meta->groups[g].bytes > bytes * (g > 1 ? 8 : 1) / 10);
+    assert_true(r->meta->groups[g].bytes < bytes * 12 / 10);
+  }
+  r->free(r);
+}
+
+static void test_arrow_write__a_batch_of_wide_rows_is_cut_where_row_groups_end(void **state) {
+  (void)state;
+  static const column cols[] = {C("u", "s", true, 1)};
+  static const char *const codecs[] = {"none", "zstd"};
+  for (size_t i = 0; i < BL_LEN(codecs); i++) {
+    fixture f;
+    setup(&f, cols, 1);
+    bl_parquet_options o = {.group_bytes = 200000, .codec = codecs[i]};
+    test_ok(bl_arrow_parquet_writer_with(f.ctx, &f.sink, &f.schema, &o, &f.w, &f.err), &f.err);
+    write_noise(&f, 4000, 1000, 1);
+    write_noise(&f, 10, 1000, 2);
+    write_noise(&f, 1500, 1000, 3);
+    test_ok(bl_arrow_writer_finish(f.w, &f.err), &f.err);
+    expect_groups_of(&f, 200000, 18);
+    teardown(&f);
+  }
+}
+
+/* n rows: a long that grows, one that repeats, a word. */
+static void write_narrow(fixture *f, int64_t n, int64_t batch_rows) {
+  bl_builder *b;
+  test_ok(bl_builder_new(f->ctx, &f->schema, &b, &f->err), &f->err);
+  for (int64_t i = 0; i < n; i++) {
+    char word[32];
+    int len = snprintf(word, sizeof word, "word %d", (int)(i * 7919 % 1000));
+    test_ok(bl_builder_int(bl_builder_child(b, 0), i * 31 + i % 17, &f->err), &f->err);
+    test_ok(bl_builder_int(bl_builder_child(b, 1), i * 104729 % 5000, &f->err), &f->err);
+    test_ok(bl_builder_bytes(bl_builder_child(b, 2), word, (size_t)len, &f->err), &f->err);
+    test_ok(bl_builder_close(b, &f->err), &f->err);
+    if ((i + 1) % batch_rows && i + 1 < n) continue;
+    struct ArrowArray a;
+    test_ok(bl_builder_finish(b, &a, &f->err), &f->err);
+    test_ok(bl_arrow_writer_write(f->w, &a, &f->err), &f->err);
+  }
+  bl_builder_free(b);
+  test_ok(bl_arrow_writer_finish(f->w, &f->err), &f->err);
+}
+
+static void test_arrow_write__a_batch_of_narrow_rows_is_cut_where_row_groups_end(void **state) {
+  (void)state;
+  static const column cols[] = {C("l", "id", true, 1), C("l", "n", true, 2), C("u", "s", true, 3)};
+  for (int threads = 0; threads < 4; threads += 3) {
+    fixture f;
+    setup(&f, cols, BL_LEN(cols));
+    bl_parquet_options o = {.group_bytes = 100000, .page_bytes = 1 << 20, .page_rows = 20000, .threads = threads};
+    test_ok(bl_arrow_parquet_writer_with(f.ctx, &f.sink, &f.schema, &o, &f.w, &f.err), &f.err);
+    write_narrow(&f, 300000, 100000);
+    expect_groups_of(&f, 100000, 8);
+    teardown(&f);
+  }
+}
+
+static void test_arrow_write__small_batches_are_not_cut(void **state) {
+  (void)state;
+  static const column cols[] = {C("l", "id", true, 1), C("l", "n", true, 2), C("u", "s", true, 3)};
+  fixture f;
+  memory_input in;
+  setup(&f, cols, BL_LEN(cols));
+  bl_parquet_options o = {.group_bytes = 400000};
+  test_ok(bl_arrow_parquet_writer_with(f.ctx, &f.sink, &f.schema, &o, &f.w, &f.err), &f.err);
+  write_narrow(&f, 300000, 1000);
+  bl_data_reader *r = open_written(&f, &in);
+  for (size_t g = 0; g < r->meta->n_groups; g++) assert_int_equal(r->meta->groups[g].rows % 1000, 0);
+  r->free(r);
+  expect_groups_of(&f, 400000, 3);
+  teardown(&f);
+}
+
 /* Rows 0 … n - 1 of one column of longs in batches of 1,000; repeats: so many different values. */
 static void write_longs(fixture *f, int64_t n, int64_t repeats, bool plain) {
   static const column cols[] = {C("l", "a", false, 1)};
   setup(f, cols, 1);
-  bl_parquet_options o = {.group_bytes = 20000, .page_rows = 500, .dictionary_bytes = 8 * 3000};
+  bl_parquet_options o = {.group_bytes = 40000, .page_rows = 500, .dictionary_bytes = 8 * 1000};
   static const int32_t ids[] = {7, 1};
   if (plain) o.plain = ids, o.n_plain = BL_LEN(ids);
   test_ok(bl_arrow_parquet_writer_with(f->ctx, &f->sink, &f->schema, &o, &f->w, &f->err), &f->err);
@@ -295,7 +375,7 @@ static void test_arrow_write__a_dictionary_that_grew_too_large_early_is_not_trie
   (void)state;
   fixture f;
   memory_input in;
-  write_longs(&f, 60000, INT64_MAX, false);
+  write_longs(&f, 120000, INT64_MAX, false);
   bl_data_reader *r = open_written(&f, &in);
   assert_true(r->meta->n_groups > 2);
   assert_true(begins_with_dictionary(&f, r, 0));
@@ -310,7 +390,7 @@ static void test_arrow_write__a_dictionary_that_grew_too_large_early_is_not_trie
     for (int64_t i = 0; i < rows.all.length; i++) assert_int_equal(v[rows.all.children[0]->offset + i], at++);
     rows_free(&rows);
   }
-  assert_int_equal(at, 60000);
+  assert_int_equal(at, 120000);
   r->free(r);
   teardown(&f);
 }
@@ -319,7 +399,7 @@ static void test_arrow_write__a_dictionary_that_fits_stays(void **state) {
   (void)state;
   fixture f;
   memory_input in;
-  write_longs(&f, 60000, 2000, false);
+  write_longs(&f, 120000, 800, false);
   bl_data_reader *r = open_written(&f, &in);
   assert_true(r->meta->n_groups > 2);
   for (size_t g = 0; g < r->meta->n_groups; g++) assert_true(begins_with_dictionary(&f, r, g));
@@ -331,7 +411,7 @@ static void test_arrow_write__a_column_that_is_to_be_plain_has_no_dictionary(voi
   (void)state;
   fixture f;
   memory_input in;
-  write_longs(&f, 60000, 2000, true);
+  write_longs(&f, 120000, 800, true);
   bl_data_reader *r = open_written(&f, &in);
   for (size_t g = 0; g < r->meta->n_groups; g++) assert_false(begins_with_dictionary(&f, r, g));
   r->free(r);
@@ -663,6 +743,9 @@ int main(void) {
       cmocka_unit_test(test_arrow_write__damaged_ipc_never_crashes),
       cmocka_unit_test(test_arrow_write__values_of_ipc_that_cannot_be_are_refused),
       cmocka_unit_test(test_arrow_write__row_groups_end_by_bytes),
+      cmocka_unit_test(test_arrow_write__a_batch_of_wide_rows_is_cut_where_row_groups_end),
+      cmocka_unit_test(test_arrow_write__a_batch_of_narrow_rows_is_cut_where_row_groups_end),
+      cmocka_unit_test(test_arrow_write__small_batches_are_not_cut),
       cmocka_unit_test(test_arrow_write__wide_rows_behind_narrow_ones_count_for_what_they_are),
       cmocka_unit_test(test_arrow_write__a_dictionary_that_grew_too_large_early_is_not_tried_again),
       cmocka_unit_test(test_arrow_write__a_dictionary_that_fits_stays),

@@ -21,7 +21,7 @@ static void setup(fixture *f, const column *cols, size_t n, const bl_parquet_opt
 }
 
 static void setup_every_type(fixture *f, int batches, int64_t rows) {
-  bl_parquet_options o = {.group_bytes = 1, .page_rows = 37};
+  bl_parquet_options o = {.page_rows = 37};
   setup(f, every_type, BL_LEN(every_type), &o, batches, rows);
 }
 
@@ -344,7 +344,6 @@ static void setup_groups(fixture *f, int groups, int64_t rows, bl_parquet_option
   bl_buf_init(&f->file, f->ctx, BL_BUF_MAX);
   bl_sink sink = {buf_write, &f->file};
   bl_arrow_writer *w;
-  o.group_bytes = 1;
   test_ok(bl_arrow_parquet_writer_with(f->ctx, &sink, &f->schema, &o, &w, &f->err), &f->err);
   for (int g = 0; g < groups; g++) {
     struct ArrowArray batch, *col;
@@ -355,6 +354,7 @@ static void setup_groups(fixture *f, int groups, int64_t rows, bl_parquet_option
     test_ok(bl_array_longs(f->ctx, v, NULL, rows, col, &f->err), &f->err);
     free(v);
     test_ok(bl_arrow_writer_write(w, &batch, &f->err), &f->err);
+    test_ok(bl_arrow_writer_end_group(w, &f->err), &f->err);
   }
   test_ok(bl_arrow_writer_finish(w, &f->err), &f->err);
   f->in = memory_open(f->file.p, f->file.n);

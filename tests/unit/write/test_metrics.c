@@ -224,7 +224,7 @@ static void test_metrics__split_offsets_are_those_of_the_row_groups(void **state
   metrics_case c;
   begin(&c, "k long", properties, 1, text);
   const bl_data_file *f = &c.files->files[0].data->file;
-  assert_int_equal(f->n_split_offsets, 3); /* a group a batch of 65,536 rows */
+  assert_true(f->n_split_offsets > 10); /* no row group is cut smaller than 64 KiB */
   assert_int_equal(f->split_offsets[0], 4);
   assert_true(f->split_offsets[1] > 4 && f->split_offsets[2] > f->split_offsets[1]);
   bounds(&c, "k", "0", "139999");
