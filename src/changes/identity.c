@@ -405,10 +405,28 @@ static bl_status do_positions(const touched_work *w, bl_error *err) {
   return wants(w, BL_ADDED_SIDE) ? add_difference(w, &w->added, was, is, err) : BL_OK;
 }
 
+bool bl_may_hold_ids(const bl_idset *ids, const bl_manifest_entry *e) {
+  static const bl_field id = {.id = BL_ID_ROW_ID, .name = BL_STR("_row_id"), .type = {.kind = BL_LONG}};
+  bl_stats s;
+  if (!bl_meta_stats((void *)(uintptr_t)e, &id, &s)) return true;
+  if (!s.has_lower) return s.nulls != s.rows;
+  size_t i = bl_idset_lower(ids, s.lower.u.i);
+  return i < ids->n && ids->ids[i] <= s.upper.u.i;
+}
+
+/* No footer is opened for ids that metadata rules out. */
+static bool is_wanted(const touched_work *w) {
+  const bl_idset *only = w->c->x->only;
+  const bl_touched *t = w->t;
+  return !only || (t->old_entry && bl_may_hold_ids(only, t->old_entry)) ||
+         (t->new_entry && bl_may_hold_ids(only, t->new_entry));
+}
+
 static bl_status do_touched(touched_work *w, bl_error *err) {
   const bl_touched *t = w->t;
   bool taken = false;
   if (!(wants(w, BL_REMOVED_SIDE) && t->old_entry) && !(wants(w, BL_ADDED_SIDE) && t->new_entry)) return BL_OK;
+  if (!is_wanted(w)) return BL_OK;
   if (t->old_entry)
     BL_TRY(bl_deletes_positions(w->c->deletes, &t->old_entry->file, &t->old_deletes, &w->deleted[0], err));
   if (t->new_entry)

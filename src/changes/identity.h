@@ -48,4 +48,8 @@ bl_status bl_identity_collect(const bl_identity *x, const bl_diff *d, bl_row_set
  * the removed files' rows? */
 bl_status bl_identity_proves_replace(const bl_identity *x, const bl_diff *d, bool *proven, bl_error *err) BL_CHECKED;
 
+/* May a file hold one of these ids, as far as its manifest entry tells? Only metrics say whether it stores ids: a file
+ * that may store some stays until its footer is read. */
+bool bl_may_hold_ids(const bl_idset *ids, const bl_manifest_entry *e);
+
 #endif

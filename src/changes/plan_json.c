@@ -1,6 +1,7 @@
 /* plan_json.c: bl_changes_plan and bl_history_plan: what a change feed would read, from metadata alone. A task is one
  * touched file of one step. */
 #include "base/map.h"
+#include "changes/identity.h"
 #include "changes/job.h"
 #include "scan/task_json.h"
 
@@ -27,6 +28,7 @@ typedef struct planner {
   bl_plan_writer w;
   bool counting; /* the first walk: steps and counts; the second writes the tasks */
   bl_json *steps;
+  bool several;    /* steps, whose lists may share manifests */
   bl_map *by_path; /* of the manifests: index */
   noted *manifests;
   size_t n_manifests, cap_manifests;
@@ -63,15 +65,9 @@ static bl_str why(const bl_touched *t) {
 
 static const bl_field row_id_field = {.id = BL_ID_ROW_ID, .name = BL_STR("_row_id"), .type = {.kind = BL_LONG}};
 
-/* May a version hold one of the wanted ids? Only where the manifest's metrics tell that they are stored is that known
- * better than by the inherited range: so every file that may store ids stays, but for what its footer says. */
+/* May a version hold one of the wanted ids, as far as metadata tells? */
 static bool may_hold(const planner *p, const bl_manifest_entry *e) {
-  if (!p->history || p->only.n == 0 || !e) return e != NULL;
-  bl_stats s;
-  if (!bl_meta_stats((void *)(uintptr_t)e, &row_id_field, &s)) return true;
-  if (!s.has_lower) return s.nulls != s.rows;
-  size_t i = bl_idset_lower(&p->only, s.lower.u.i);
-  return i < p->only.n && p->only.ids[i] <= s.upper.u.i;
+  return e && (!p->history || p->only.n == 0 || bl_may_hold_ids(&p->only, e));
 }
 
 /* The same by the footer: stored ids by their statistics, others by position. */
@@ -195,8 +191,7 @@ static bl_status note_step(planner *p, size_t ordinal, const bl_step *s, const b
 
 static bl_status note_manifest(void *user, const bl_manifest_file *m, bool opened, const char *why, bl_error *err) {
   planner *p = user;
-  size_t *at = bl_map_get(p->by_path, m->path);
-  if (!p->counting) return BL_OK;
+  size_t *at = p->several ? bl_map_get(p->by_path, m->path) : NULL;
   if (at) {
     noted *n = &p->manifests[*at];
     if (opened && !n->opened) *n = (noted){n->path, n->content, true, why};
@@ -204,7 +199,7 @@ static bl_status note_manifest(void *user, const bl_manifest_file *m, bool opene
   }
   bl_str path = bl_arena_str(p->a, m->path);
   BL_TRY(bl_grow(p->t->ctx, &p->manifests, &p->cap_manifests, p->n_manifests, sizeof *p->manifests, err));
-  if (!path.p || !bl_map_put(p->by_path, path, p->n_manifests, NULL)) return bl_nomem(err);
+  if (!path.p || (p->several && !bl_map_put(p->by_path, path, p->n_manifests, NULL))) return bl_nomem(err);
   p->manifests[p->n_manifests++] = (noted){path, m->content, opened, why};
   return BL_OK;
 }
@@ -264,9 +259,11 @@ static bl_status write_plan(planner *p, const bl_range_options *ro, const bl_pla
   BL_GO(bl_map_new(p->t->ctx, &p->by_path, err));
   BL_GO(bl_differ_new(p->t, &differ, err));
   bl_differ_note(differ, note_manifest, p);
+  p->several = !ro->net && r.n_steps > 1;
   p->counting = true;
   BL_GO(walk(p, differ, &r, ro->net, err));
   p->counting = false;
+  bl_differ_note(differ, NULL, NULL);
   doc = document(p, &r, ro->net);
   BL_GO(doc ? bl_plan_begin(&p->w, p->t->ctx, sink, q->format, doc, head, err) : bl_nomem(err));
   BL_GO(walk(p, differ, &r, ro->net, err));

@@ -127,6 +127,20 @@ class Rows(TableCase):
                        for t, events in zip(tasks, self.run_tasks(few)) for e in events}
                 self.assertLessEqual(set(want), got)
 
+    def test_a_history_opens_no_file_whose_metrics_rule_the_id_out(self):
+        self.create()
+        self.append(1, 2)
+        self.append(3, 4)
+        self.write('update', '--set', "v = 'y'", '--where', 'id = 3', '--mode', 'merge-on-read')
+        ids = self.rows(self.table)
+        stored, = [f['file_path'] for f in self.result('inspect', self.table, 'row_ids') if f['row_ids_stored']]
+        want = {i: self.lines('history', '--row-id', str(ids[i])) for i in ids}
+        self.assertEqual({i: len(v) for i, v in want.items()}, {1: 1, 2: 1, 3: 2, 4: 1})
+        os.remove(stored)
+        for i in (1, 2, 4):
+            self.assertEqual(self.lines('history', '--row-id', str(ids[i])), want[i])
+        self.assertEqual(self.try_run('history', self.table, '--row-id', str(ids[3])).returncode, 8)
+
     # ---- changes ----
 
     def test_a_net_change_names_the_snapshot_that_wrote_the_row(self):  # apache/iceberg#14851
