@@ -150,6 +150,28 @@ static bl_status apply(bl_table *t, const bl_write_options *o, bl_error *err) {
   text_input in = text_input_of(events, sizeof events - 1);
   return bl_apply(t, &in.in, BL_APPLY_DEBEZIUM, key, 1, o, NULL, err);
 }
+/* With positions of two sources. */
+static bl_status apply_at_positions(bl_table *t, bl_error *err) {
+  static const char *const key[] = {"k"};
+  static const char events[] =
+      "{\"op\":\"c\",\"after\":{\"k\":13,\"v\":5,\"p\":2},\"source\":{\"connector\":\"postgresql\",\"name\":\"a\","
+      "\"lsn\":7,\"sequence\":\"[\\\"5\\\",\\\"7\\\"]\"}}\n"
+      "{\"op\":\"c\",\"after\":{\"k\":14,\"v\":5,\"p\":2},\"source\":{\"connector\":\"mysql\",\"name\":\"b\","
+      "\"file\":\"f.1\",\"pos\":3}}\n";
+  text_input in = text_input_of(events, sizeof events - 1);
+  return bl_apply(t, &in.in, BL_APPLY_DEBEZIUM, key, 1, NULL, NULL, err);
+}
+VERB(apply_positions, apply_at_positions(t, err))
+
+/* Our own changelog, as CSV. */
+static bl_status apply_changelog(bl_table *t, bl_error *err) {
+  static const char *const key[] = {"k"};
+  static const char rows[] = "k,v,p,_last_updated_sequence_number,_change_type,_commit_snapshot_id\n"
+                             "13,5,2,1,INSERT,7\n1,5,1,1,UPDATE_AFTER,8\n";
+  text_input in = text_input_of(rows, sizeof rows - 1);
+  return bl_apply(t, &in.in, BL_APPLY_CHANGES, key, 1, NULL, NULL, err);
+}
+VERB(apply_changes, apply_changelog(t, err))
 VERB(apply_merge, apply(t, &merge, err))
 VERB(apply_copy, apply(t, &copy, err))
 
@@ -236,6 +258,8 @@ const verb verbs[] = {
     {"sync, copy-on-write", run_sync_copy, false, true},
     {"apply, merge-on-read", run_apply_merge, false, true},
     {"apply, copy-on-write", run_apply_copy, false, true},
+    {"apply, positions of two sources", run_apply_positions, false, true},
+    {"apply, a changelog", run_apply_changes, false, true},
     {"overwrite of all", run_overwrite_all, false, true},
     {"overwrite where, merge-on-read", run_overwrite_merge, false, true},
     {"overwrite where, copy-on-write", run_overwrite_copy, false, true},
