@@ -150,7 +150,7 @@ bl_status bl_change_writers(bl_change *c, bool keep_order, bl_writer_pool **out,
 bl_status bl_change_lane(bl_writer_pool *pool, const bl_touched *f, void **lane, bl_error *err) {
   bl_writer_lane *l = NULL;
   int32_t plain[256];
-  BL_TRY(bl_writer_pool_take(pool, plain, bl_touched_plain(f, plain, BL_LEN(plain)), &l, err));
+  BL_TRY(bl_writer_pool_take(pool, plain, bl_touched_plain(f, plain, BL_LEN(plain)), &f->file->data->file, &l, err));
   *lane = l;
   return BL_OK;
 }

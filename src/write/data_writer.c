@@ -59,7 +59,9 @@ struct bl_data_writer {
   bl_view *view;               /* of batches; not used by several threads */
   bl_partitioner *partitioner; /* NULL: slot 0 takes all */
   bl_sort_columns order;
-  int32_t order_id; /* -1: rows stay in their order */
+  int32_t order_id; /* that files say; -1: none */
+  bool sorts;       /* else rows stay in their order */
+  int64_t budget;   /* of memory, for sorting */
   bl_row_sorter *sorter;
   slot **slots;
   size_t n_slots, cap_slots;
@@ -263,8 +265,7 @@ static bl_status row_keys(void *user, const struct ArrowArray *batch, bl_buf *ou
 
 static bl_status sort_rows(bl_data_writer *w, struct ArrowArray *batch, bl_error *err) {
   bl_status st = BL_OK;
-  if (!w->sorter)
-    st = bl_row_sorter_new(w->ctx, &w->batch_schema, w->ctx->o.memory_budget / 2, row_keys, w, &w->sorter, err);
+  if (!w->sorter) st = bl_row_sorter_new(w->ctx, &w->batch_schema, w->budget / 2, row_keys, w, &w->sorter, err);
   if (st == BL_OK) return bl_row_sorter_add(w->sorter, batch, err);
   bl_array_release(batch);
   return st;
@@ -430,14 +431,15 @@ static bl_status set_partitions(bl_data_writer *w, int32_t spec_id, bl_error *er
   return bl_partitioner_new(w->ctx, w->spec, w->env.schema, w->view, &w->partitioner, err);
 }
 
-static bl_status set_order(bl_data_writer *w, bool keep_order, bl_error *err) {
+static bl_status set_order(bl_data_writer *w, const bl_data_writer_options *wo, bl_error *err) {
   const bl_metadata *m = w->t->metadata;
-  w->order_id = -1;
-  for (size_t i = 0; !keep_order && i < m->n_orders; i++) {
+  w->order_id = wo->keep_order && wo->kept_order > 0 ? wo->kept_order : -1;
+  for (size_t i = 0; !wo->keep_order && i < m->n_orders; i++) {
     const bl_sort_order *o = &m->orders[i];
     if (o->id != m->default_order_id || o->n_fields == 0) continue;
     BL_TRY(bl_sort_columns_new(w->env.arena, o, w->env.schema, w->view, &w->order, err));
     w->order_id = o->id;
+    w->sorts = true;
   }
   return BL_OK;
 }
@@ -451,6 +453,7 @@ bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_st
   w->t = t;
   w->ctx = t->ctx;
   w->into = into;
+  w->budget = t->ctx->o.memory_budget / (o->beside > 1 ? (int64_t)o->beside : 1);
   pthread_mutex_init(&w->lock, NULL);
   const bl_schema *schema = o->schema ? o->schema : bl_metadata_current_schema(t->metadata);
   /* Before v3 there is no lineage to keep. */
@@ -459,7 +462,7 @@ bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_st
   w->env.settings.parquet.n_plain = o->n_plain;
   BL_GO(batch_schema(w, o->lineage, err));
   BL_GO(set_partitions(w, o->spec_id, err));
-  BL_GO(set_order(w, o->keep_order, err));
+  BL_GO(set_order(w, o, err));
   w->uuid = bl_new_uuid(w->ctx);
   w->numbers = bl_alloc(w->ctx, PART_ROWS, sizeof *w->numbers);
   w->rows = bl_alloc(w->ctx, PART_ROWS, sizeof *w->rows);
@@ -473,7 +476,7 @@ done:
 }
 
 static bl_status write_part(bl_data_writer *w, bl_error *err) {
-  if (w->order_id < 0) return fan_out(w, err);
+  if (!w->sorts) return fan_out(w, err);
   struct ArrowArray part;
   BL_TRY(bl_shared_part(w->part, w->part_begin, w->part_rows, NULL, &part, err));
   return sort_rows(w, &part, err);

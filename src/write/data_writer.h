@@ -14,7 +14,9 @@ typedef struct bl_data_writer_options {
   const bl_schema *schema; /* NULL = current */
   int32_t spec_id;         /* -1 = default */
   bool lineage;            /* batches carry the two lineage columns */
-  bool keep_order;         /* no sorting (updates: position order) */
+  bool keep_order;         /* no sorting (copies: position order) */
+  int32_t kept_order;      /* with keep_order: the id of the sort order that the rows are in; 0: of none */
+  size_t beside;           /* writers at work at once, whose sorting shares the memory budget; 0: this one */
   const int32_t *plain;    /* field ids: columns whose values are too many for a dictionary; borrowed */
   size_t n_plain;
 } bl_data_writer_options;

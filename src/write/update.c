@@ -1,5 +1,6 @@
 /* update.c: update --set --where. Merge-on-read writes the changed rows with their ids and a vector over the old ones;
- * copy-on-write rewrites the touched files in their order, changed rows among the others (W4). */
+ * copy-on-write rewrites the touched files, changed rows among the others (W4). New files are in the table's sort
+ * order, where it has one; else rows stay where they are. */
 #include "rows/arrow_own.h"
 #include "write/change.h"
 #include "write/set_rows.h"
@@ -84,7 +85,7 @@ static bl_status stage_found(bl_change *c, update *u, bl_touch *x, bl_error *err
   for (size_t i = 0; i < x->n_files; i++) c->counts.rows_updated += x->files[i].n_found;
   if (c->counts.rows_updated == 0) return BL_OK;
   if (c->o->dry_run) return check_values(u, x, err);
-  BL_TRY(bl_change_writers(c, true, &u->pool, err));
+  BL_TRY(bl_change_writers(c, false, &u->pool, err));
   bl_status st = c->merge_on_read ? stage_vectors(c, u, x, err) : stage_files(c, u, x, err);
   if (st == BL_OK) return bl_writer_pool_finish(u->pool, err);
   bl_writer_pool_abort(u->pool);

@@ -14,6 +14,7 @@ struct bl_writer_lane {
   bl_data_writer *writer; /* NULL: the next row begins one */
   int32_t *plain;         /* of its writer's files */
   size_t n_plain;
+  const bl_data_file *from; /* its rows came last */
   int64_t bytes;
   bool busy;
 };
@@ -35,6 +36,7 @@ bl_status bl_writer_pool_new(bl_table *t, const bl_data_writer_options *o, bl_st
   bl_writer_pool *p = bl_calloc(t->ctx, 1, sizeof *p);
   if (!p) return bl_nomem(err);
   *p = (bl_writer_pool){.t = t, .o = *o, .into = into, .max = t->ctx->o.threads > 1 ? (size_t)t->ctx->o.threads : 1};
+  p->o.beside = p->max;
   p->lanes = bl_calloc(t->ctx, p->max, sizeof *p->lanes);
   if (!p->lanes) {
     bl_free(t->ctx, p);
@@ -87,6 +89,7 @@ bl_status bl_writer_lane_write(bl_writer_lane *l, struct ArrowArray *batch, bl_e
     bl_data_writer_options o = l->pool->o;
     o.plain = l->plain;
     o.n_plain = l->n_plain;
+    o.kept_order = l->from ? l->from->sort_order_id : 0;
     st = bl_data_writer_new(l->pool->t, &o, l->staged, &l->writer, err);
   }
   if (st == BL_OK) return bl_data_writer_write(l->writer, batch, err);
@@ -129,9 +132,19 @@ static bl_status set_plain(bl_writer_lane *l, const int32_t *plain, size_t n, bl
   return BL_OK;
 }
 
-bl_status bl_writer_pool_take(bl_writer_pool *p, const int32_t *plain, size_t n, bl_writer_lane **out, bl_error *err) {
+/* Rows of two files are in no order together. */
+static bl_status set_from(bl_writer_lane *l, const bl_data_file *from, bl_error *err) {
+  bool ordered = from->sort_order_id > 0 || (l->from && l->from->sort_order_id > 0);
+  bl_status st = ordered && l->from != from && l->pool->o.keep_order ? end_files(l, err) : BL_OK;
+  l->from = from;
+  return st;
+}
+
+bl_status bl_writer_pool_take(bl_writer_pool *p, const int32_t *plain, size_t n, const bl_data_file *from,
+                              bl_writer_lane **out, bl_error *err) {
   BL_TRY(take_lane(p, p->max, out, err));
-  bl_status st = set_plain(*out, plain, n, err);
+  bl_status st = set_from(*out, from, err);
+  if (st == BL_OK) st = set_plain(*out, plain, n, err);
   if (st != BL_OK) give_lane(p, *out, 0);
   return st;
 }

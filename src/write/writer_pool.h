@@ -17,9 +17,10 @@ bl_status bl_writer_pool_write(bl_writer_pool *p, struct ArrowArray *batch, bl_e
  * one by one and only small ones together. NULL without memory. */
 typedef struct bl_writer_lane bl_writer_lane;
 /* plain: columns (field ids, n of them; copied) whose values were too many for a dictionary before: a new file has none
- * of them either. */
-bl_status bl_writer_pool_take(bl_writer_pool *p, const int32_t *plain, size_t n, bl_writer_lane **out,
-                              bl_error *err) BL_CHECKED;
+ * of them either. from: the file whose rows come. Where they keep their order the new files say its sort order, and one
+ * that has such an order shares no file with others. */
+bl_status bl_writer_pool_take(bl_writer_pool *p, const int32_t *plain, size_t n, const bl_data_file *from,
+                              bl_writer_lane **out, bl_error *err) BL_CHECKED;
 bl_status bl_writer_lane_write(bl_writer_lane *l, struct ArrowArray *batch /* consumed */, bl_error *err) BL_CHECKED;
 bl_status bl_writer_pool_give(bl_writer_pool *p, bl_writer_lane *l, int64_t bytes, bl_error *err) BL_CHECKED;
 /* Ends all files and frees p, also on failure. */

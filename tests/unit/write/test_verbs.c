@@ -345,6 +345,90 @@ static void test_rewriting__tries_no_dictionary_that_was_too_small_before(void *
   }
 }
 
+/* ---- the table's sort order ---- */
+
+static world sorted_world(int version) {
+  bl_error err = BL_ERROR_INIT;
+  world w = {.ctx = test_ctx(), .dir = test_temp_dir()};
+  bl_create_options o = {.schema = "k long, d long", .sort = "d desc", .format_version = version};
+  w.table = test_join(w.dir, "t");
+  test_ok(bl_table_create(w.ctx, w.table, NULL, &o, &err), &err);
+  world_reopen(&w);
+  return w;
+}
+
+static void append_range(world *w, int begin, int end) {
+  bl_buf lines;
+  bl_buf_init(&lines, w->ctx, BL_BUF_MAX);
+  for (int k = begin; k < end; k++) bl_buf_printf(&lines, "{\"k\":%d,\"d\":%d}\n", k, k);
+  bl_buf_byte(&lines, 0);
+  world_append(w, (const char *)lines.p);
+  bl_buf_free(&lines);
+}
+
+/* Each live data file says that it is in the order, and is; there are n. */
+static void files_are_sorted(world *w, size_t n) {
+  bl_error err = BL_ERROR_INIT;
+  bl_arena *a;
+  bl_manifest_file *ms;
+  size_t n_manifests, n_entries, live = 0, steps_up = 0; /* only from one file to the next */
+  test_rows rows = world_scan(w, NULL, false);
+  test_ok(bl_arena_new(w->ctx, &a, &err), &err);
+  test_ok(bl_table_manifests(w->t, world_head(w), a, &ms, &n_manifests, &err), &err);
+  for (size_t i = 0; i < n_manifests; i++) {
+    bl_manifest_entry *es;
+    if (ms[i].content != BL_MANIFEST_DATA) continue;
+    test_ok(bl_table_manifest_entries(w->t, &ms[i], true, a, &es, &n_entries, &err), &err);
+    for (size_t k = 0; k < n_entries; k++) {
+      if (es[k].status == BL_DELETED) continue;
+      assert_int_equal(es[k].file.sort_order_id, 1);
+      live++;
+    }
+  }
+  assert_int_equal(live, n);
+  for (size_t row = 1; row < rows.n; row++)
+    steps_up += test_rows_int(&rows, row, "d") > test_rows_int(&rows, row - 1, "d");
+  assert_true(steps_up < n);
+  test_rows_free(&rows);
+  bl_arena_free(a);
+}
+
+static void test_update__writes_files_in_the_order_of_the_table(void **state) {
+  (void)state;
+  for (int mode = BL_COPY_ON_WRITE; mode <= BL_MERGE_ON_READ; mode++) {
+    world w = sorted_world(3);
+    append_range(&w, 0, 50);
+    files_are_sorted(&w, 1);
+    world_update(&w, "d = 100 - d", "k > 40", (bl_write_mode)mode);
+    counts_are(&w, 0, 9, 0, 0);
+    files_are_sorted(&w, mode == BL_MERGE_ON_READ ? 2 : 1);
+    row_is(&w, 45, 4, 2);
+    row_is(&w, 3, 46, 1);
+    world_end(&w);
+  }
+}
+
+static void test_update__sorts_files_of_version_2_too(void **state) {
+  (void)state;
+  world w = sorted_world(2);
+  append_range(&w, 0, 50);
+  world_update(&w, "d = 100 - d", "k > 40", BL_COPY_ON_WRITE);
+  files_are_sorted(&w, 1);
+  world_end(&w);
+}
+
+static void test_delete__a_copy_says_the_order_of_its_file(void **state) {
+  (void)state;
+  world w = sorted_world(3);
+  append_range(&w, 0, 50);
+  append_range(&w, 10, 60);
+  append_range(&w, 20, 70);
+  world_delete(&w, "k = 30", BL_COPY_ON_WRITE);
+  counts_are(&w, 0, 0, 3, 0);
+  files_are_sorted(&w, 3);
+  world_end(&w);
+}
+
 /* ---- modes ---- */
 
 static void test_mode__comes_from_the_property_where_no_option_tells(void **state) {
@@ -593,6 +677,9 @@ int main(void) {
       cmocka_unit_test(test_delete__counts_and_writes_nothing_in_a_dry_run),
       cmocka_unit_test(test_delete__is_not_done_twice_for_one_batch),
       cmocka_unit_test(test_rewriting__tries_no_dictionary_that_was_too_small_before),
+      cmocka_unit_test(test_update__writes_files_in_the_order_of_the_table),
+      cmocka_unit_test(test_update__sorts_files_of_version_2_too),
+      cmocka_unit_test(test_delete__a_copy_says_the_order_of_its_file),
       cmocka_unit_test(test_mode__comes_from_the_property_where_no_option_tells),
       cmocka_unit_test(test_mode__merge_on_read_needs_format_version_3),
       cmocka_unit_test(test_race__two_deletes_of_one_file_are_united),
