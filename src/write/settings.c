@@ -131,6 +131,19 @@ static void named_columns(const bl_table *t, const bl_schema *schema, leaf_list 
   }
 }
 
+static const bl_field *without_stats(const bl_pairs *p, size_t i, const bl_schema *schema, bl_str *named);
+
+/* Nothing is known of their bounds. */
+static void columns_without_stats(const bl_table *t, const bl_schema *schema, leaf_list *l) {
+  const bl_pairs *p = &t->metadata->properties;
+  for (size_t i = 0; i < p->n; i++) {
+    bl_str column;
+    const bl_field *f = without_stats(p, i, schema, &column);
+    size_t at = f ? place_of(l->ids, l->n, f->id) : SIZE_MAX;
+    if (at != SIZE_MAX && l->modes[at].kind > BL_METRICS_COUNTS) l->modes[at] = (bl_metrics_mode){BL_METRICS_COUNTS, 0};
+  }
+}
+
 bl_status bl_metrics_modes_new(const bl_table *t, const bl_schema *schema, bl_arena *a, bl_metrics_modes *out,
                                bl_error *err) {
   int64_t most;
@@ -148,6 +161,7 @@ bl_status bl_metrics_modes_new(const bl_table *t, const bl_schema *schema, bl_ar
   bl_metrics_mode otherwise = text.p || n <= (size_t)most ? l.inside : l.beyond;
   sorted_columns(t, &l, otherwise);
   named_columns(t, schema, &l, otherwise);
+  columns_without_stats(t, schema, &l);
   *out = (bl_metrics_modes){l.ids, l.modes, l.n};
   return BL_OK;
 }
@@ -193,6 +207,36 @@ static bl_status fpp_of(const bl_table *t, bl_str column, double *out, bl_error 
                  BL_STR_ARG(column), BL_STR_ARG(text));
 }
 
+static const char stats_prefix[] = "write.parquet.stats-enabled.column.";
+
+/* The leaf that the i-th property takes the statistics from; *named: it is one of those properties. */
+static const bl_field *without_stats(const bl_pairs *p, size_t i, const bl_schema *schema, bl_str *named) {
+  bl_str key = p->items[i].key;
+  *named = BL_STR_NONE;
+  if (!bl_str_starts(key, BL_STR(stats_prefix))) return NULL;
+  *named = (bl_str){key.p + sizeof stats_prefix - 1, key.n - sizeof stats_prefix + 1};
+  if (bl_str_is_nocase(trimmed(p->items[i].value), "true")) return NULL;
+  const bl_field *f = bl_schema_find_name(schema, *named);
+  return f && is_leaf(&f->type) ? f : NULL;
+}
+
+/* As in Java, whatever is not true is false, and a column that is not there is passed over. */
+static bl_status stats_of(const bl_table *t, const bl_schema *schema, bl_arena *a, bl_parquet_options *o,
+                          bl_error *err) {
+  const bl_pairs *p = &t->metadata->properties;
+  int32_t *list = bl_arena_alloc(a, p->n, sizeof *list);
+  if (!list) return bl_nomem(err);
+  o->no_stats = list;
+  for (size_t i = 0; i < p->n; i++) {
+    bl_str column;
+    const bl_field *f = without_stats(p, i, schema, &column);
+    if (f) list[o->n_no_stats++] = f->id;
+    else if (column.p && !bl_schema_find_name(schema, column))
+      bl_warn(t->ctx, "property %s: the table has no column of that name", p->items[i].key.p);
+  }
+  return BL_OK;
+}
+
 static bl_status blooms_of(const bl_table *t, const bl_schema *schema, bl_arena *a, bl_parquet_options *o,
                            bl_error *err) {
   static const char prefix[] = "write.parquet.bloom-filter-enabled.column.";
@@ -230,6 +274,7 @@ static bl_status parquet_of(const bl_table *t, const bl_schema *schema, bl_arena
   o->page_bytes = least(o->page_bytes, 1 << 30);
   o->dictionary_bytes = least(o->dictionary_bytes, 1 << 30);
   BL_TRY(codec_of(t, a, o, err));
+  BL_TRY(stats_of(t, schema, a, o, err));
   return blooms_of(t, schema, a, o, err);
 }
 

@@ -95,6 +95,8 @@ typedef struct bl_parquet_options { /* zero: the defaults */
   int64_t dictionary_bytes; /* of a dictionary: beyond, values are written plain; default 1 MiB; -1: none */
   const int32_t *plain;     /* field ids of columns without a dictionary */
   size_t n_plain;
+  const int32_t *no_stats; /* field ids of leaves without statistics */
+  size_t n_no_stats;
   int threads; /* columns are encoded on this many; 0, 1: on the caller's thread */
   const bl_parquet_bloom *blooms;
   size_t n_blooms;

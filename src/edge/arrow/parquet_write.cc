@@ -721,6 +721,18 @@ private:
       if (root->field(i)->field_id() == BL_ID_ROW_ID) b->disable_dictionary(root->field(i)->name());
   }
 
+  static void statistics(const bl_parquet_options &o, const std::shared_ptr<GroupNode> &root,
+                         parquet::WriterProperties::Builder *b) {
+    parquet::SchemaDescriptor schema;
+    schema.Init(root);
+    for (int c = 0; c < schema.num_columns(); c++) {
+      const parquet::ColumnDescriptor &d = *schema.Column(c);
+      bool none =
+          std::find(o.no_stats, o.no_stats + o.n_no_stats, d.schema_node()->field_id()) != o.no_stats + o.n_no_stats;
+      if (none) b->disable_statistics(d.path());
+    }
+  }
+
   static std::shared_ptr<parquet::WriterProperties> properties(const bl_parquet_options &o,
                                                                const std::shared_ptr<GroupNode> &root) {
     parquet::WriterProperties::Builder b;
@@ -739,6 +751,7 @@ private:
     if (o.dictionary_bytes < 0) b.disable_dictionary();
     else dictionaries(o, root, &b);
     blooms(o, root, &b);
+    if (o.n_no_stats) statistics(o, root, &b);
     if (o.n_key) {
       parquet::FileEncryptionProperties::Builder e(
           arrow::util::SecureString(std::string(static_cast<const char *>(o.key), o.n_key)));

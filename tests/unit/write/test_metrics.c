@@ -214,6 +214,23 @@ static void test_metrics__values_too_long_for_a_footer_have_bounds(void **state)
   free(text);
 }
 
+static void test_metrics__a_column_without_statistics_has_counts_alone(void **state) {
+  (void)state;
+  static const char *const properties[] = {
+      "write.parquet.stats-enabled.column.s=false", "write.parquet.stats-enabled.column.st.x=false",
+      "write.parquet.stats-enabled.column.k=true", "write.parquet.stats-enabled.column.gone=false"};
+  metrics_case c;
+  begin(&c, "k long, s string, st struct<x: int, y: int>", properties, BL_LEN(properties),
+        "{\"k\":1,\"s\":\"a\",\"st\":{\"x\":1,\"y\":2}}\n{\"k\":2}\n");
+  bounds(&c, "k", "1", "2");
+  bounds(&c, "s", "-", "-");
+  bounds(&c, "st.x", "-", "-");
+  bounds(&c, "st.y", "2", "2");
+  counts(&c, "k", 2, 0, BL_NONE);
+  counts(&c, "s", 2, 1, BL_NONE); /* nulls are counted by levels */
+  end(&c);
+}
+
 static void test_metrics__split_offsets_are_those_of_the_row_groups(void **state) {
   (void)state;
   static const char *const properties[] = {"write.parquet.row-group-size-bytes=1"};
@@ -242,6 +259,7 @@ int main(void) {
       cmocka_unit_test(test_metrics__sorted_columns_have_bounds_whatever_the_default),
       cmocka_unit_test(test_metrics__only_the_first_hundred_columns_have_some_where_nothing_is_said),
       cmocka_unit_test(test_metrics__values_too_long_for_a_footer_have_bounds),
+      cmocka_unit_test(test_metrics__a_column_without_statistics_has_counts_alone),
       cmocka_unit_test(test_metrics__split_offsets_are_those_of_the_row_groups),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
