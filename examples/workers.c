@@ -1,5 +1,8 @@
 /* examples/workers.c: one UPDATE by several workers, as a distributed engine makes it: each process rewrites the rows
  * of its own predicate and hands on a description; a process that wrote nothing commits them all as one snapshot. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* fork, pipe, getdelim */
+#endif
 #include <bergline/bergline.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -57,7 +57,6 @@ static bl_status end_file(void *user, bl_touched *f, void *lane, bl_status st, b
 static bl_status stage_files(bl_change *c, update *u, bl_touch *x, bl_error *err) {
   bl_touch_reader live = {BL_TOUCH_LIVE, &x->all.wanted, begin_file, visit_file, end_file, u};
   BL_TRY(bl_touch_read(x, &live, err));
-  c->staged->keeps_rows = true;
   for (size_t i = 0; i < x->n_files; i++)
     if (x->files[i].n_found > 0) BL_TRY(bl_staged_remove(c->staged, x->files[i].file->data, err));
   return BL_OK;
@@ -85,6 +84,7 @@ static bl_status stage_found(bl_change *c, update *u, bl_touch *x, bl_error *err
   for (size_t i = 0; i < x->n_files; i++) c->counts.rows_updated += x->files[i].n_found;
   if (c->counts.rows_updated == 0) return BL_OK;
   if (c->o->dry_run) return check_values(u, x, err);
+  c->staged->keeps_rows = true; /* also those of files that go whole */
   BL_TRY(bl_change_writers(c, false, &u->pool, err));
   bl_status st = c->merge_on_read ? stage_vectors(c, u, x, err) : stage_files(c, u, x, err);
   if (st == BL_OK) return bl_writer_pool_finish(u->pool, err);

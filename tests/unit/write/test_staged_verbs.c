@@ -348,6 +348,36 @@ static void test_staged_verbs__parts_that_touch_one_row_go_by_the_same_rules(voi
   world_end(&w);
 }
 
+/* Of a file of which every row is found nothing is read; its rows are written anew all the same. */
+static void test_staged_verbs__whole_files_go_by_the_same_rules(void **state) {
+  (void)state;
+  static const char six[] = "{\"k\":6,\"p\":1,\"s\":\"F\"}\n";
+  static const call some[] = {
+      {run_update, "update", .set = "s = 'u'", .where = "k = 6", .mode = BL_MERGE_ON_READ},
+      {run_update, "update", .set = "s = 'u'", .where = "k = 6", .mode = BL_COPY_ON_WRITE},
+      {run_upsert, "upsert", .rows = six, .mode = BL_MERGE_ON_READ},
+      {run_upsert, "upsert", .rows = six, .mode = BL_COPY_ON_WRITE},
+      {run_delete, "delete", .where = "k = 6", .mode = BL_MERGE_ON_READ},
+      {run_delete, "delete", .where = "k = 6", .mode = BL_COPY_ON_WRITE},
+  };
+  for (size_t i = 0; i < 16; i++) {
+    world w = begin();
+    const call *b = &some[i / 4 + (i / 4 > 1)]; /* an upsert and a delete among them */
+    char *texts[] = {stage(&w, &some[i % 4]), stage(&w, b)};
+    commit_fails(&w, texts, 2, BL_CONFLICT, "two of them remove it");
+    char *turned[] = {texts[1], texts[0]};
+    commit_fails(&w, turned, 2, BL_CONFLICT, "two of them remove it");
+    free_all(texts, 2);
+    world_end(&w);
+  }
+  world w = begin();
+  char *texts[] = {stage(&w, &some[4]), stage(&w, &some[5])};
+  commit_ok(&w, texts, 2);
+  world_holds(&w, FIRST);
+  free_all(texts, 2);
+  world_end(&w);
+}
+
 static void test_staged_verbs__workers_that_replace_the_same_files_add_theirs(void **state) {
   (void)state;
   static const call one = {run_overwrite, "overwrite", .rows = "{\"k\":10,\"p\":1,\"s\":\"x\"}\n",
@@ -371,6 +401,48 @@ static void test_staged_verbs__filters_of_several_parts_are_looked_at_one_by_one
   world_append(&w, "{\"k\":5,\"p\":1,\"s\":\"z\"}\n");
   commit_fails(&w, texts + 2, 1, BL_CONFLICT, "may hold rows");
   free_all(texts, 3);
+  world_end(&w);
+}
+
+/* A predicate goes along as text. */
+static void test_staged_verbs__every_predicate_comes_through(void **state) {
+  (void)state;
+  static const char *const where[] = {
+      "true",
+      "false",
+      "k = null",
+      "not (\"a.b\" = 'it''s' or \"In\" is null)",
+      "_row_id in (0, 7) and _last_updated_sequence_number > 0",
+      "meta._row_id = 1",
+      "d < 0.5 or d is nan",
+      "not (d > 1e300)",
+      "i < 3000000000",
+      "i in (1, null, -2)",
+      "not i in (1, null)",
+      "t >= timestamp '2024-02-29T12:00:00.000001'",
+      "day <> date '1969-12-31'",
+      "c between -12.50 and 99999999.99",
+      "starts_with(\"a.b\", 'i') and k <> i",
+      "in_.\"x y\" = 3",
+      "u = uuid '6f3c5d0e-91d4-4f0c-8a2e-0d8b6a6f1c11'",
+  };
+  static const char rows[] =
+      "{\"k\":1,\"a.b\":\"it's\",\"In\":1,\"d\":0.25,\"i\":1,\"t\":\"2024-03-01T00:00:00\",\"day\":\"2024-03-01\","
+      "\"c\":\"-12.50\",\"in_\":{\"x y\":3},\"u\":\"6f3c5d0e-91d4-4f0c-8a2e-0d8b6a6f1c11\"}\n"
+      "{\"k\":2,\"i\":-2}\n";
+  world w =
+      world_new(3,
+                "k long, \"a.b\" string, \"In\" int, d double, i int, t timestamp, day date, c decimal(10,2), in_ "
+                "struct<\"x y\": int>, u uuid",
+                NULL);
+  for (size_t i = 0; i < BL_LEN(where); i++) {
+    const call c = {run_delete, "delete", .where = where[i], .mode = BL_MERGE_ON_READ};
+    bl_error err = BL_ERROR_INIT;
+    world_append(&w, rows);
+    char *text = stage(&w, &c);
+    test_ok(commit(&w, &text, 1, NULL, &err), &err);
+    free(text);
+  }
   world_end(&w);
 }
 
@@ -493,8 +565,10 @@ int main(void) {
       cmocka_unit_test(test_staged_verbs__events_of_a_source_that_another_has_applied_conflict),
       cmocka_unit_test(test_staged_verbs__parts_become_one_snapshot),
       cmocka_unit_test(test_staged_verbs__parts_that_touch_one_row_go_by_the_same_rules),
+      cmocka_unit_test(test_staged_verbs__whole_files_go_by_the_same_rules),
       cmocka_unit_test(test_staged_verbs__workers_that_replace_the_same_files_add_theirs),
       cmocka_unit_test(test_staged_verbs__filters_of_several_parts_are_looked_at_one_by_one),
+      cmocka_unit_test(test_staged_verbs__every_predicate_comes_through),
       cmocka_unit_test(test_staged_verbs__branch_batch_and_summary_go_along),
       cmocka_unit_test(test_staged_verbs__a_dry_run_and_changes_without_rows_are_not_staged),
       cmocka_unit_test(test_staged_verbs__files_of_what_is_given_up_go),
