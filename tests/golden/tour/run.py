@@ -27,6 +27,8 @@ import termios
 
 BLOCK = re.compile(r'^```(console|c)\n(.*?)^```$', re.M | re.S)
 LINK = re.compile(r'\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)')
+# What LeakSanitizer says of a thread that is ending when the program is: no finding.
+ENDING = re.compile(r'==\d+==Running thread \d+ was not suspended\. False leaks are possible\.$')
 C_FILE = re.compile(r'/\* (examples/\w+\.c)\b')
 
 
@@ -62,7 +64,7 @@ def on_terminal(line, folder):
         data += more
     os.close(ours)
     text = data.decode('utf-8', 'backslashreplace').replace('\r\n', '\n')
-    return p.wait(), [s.rstrip() for s in text.splitlines()]
+    return p.wait(), [s.rstrip() for s in text.splitlines() if not ENDING.match(s)]
 
 
 def steps(text):
