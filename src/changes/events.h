@@ -65,12 +65,29 @@ static inline bool bl_run_continues(const bl_run *r, const bl_run *row) {
          (r->id == INT64_MIN || row->id == INT64_MIN ? r->id == row->id : r->id + r->len == row->id);
 }
 
+/* Row i of an event, as an event of one row. */
+static inline bl_event bl_event_row(const bl_event *e, int64_t i) {
+  bl_event one = *e;
+  one.len = 1;
+  one.before_pos += i;
+  one.after_pos += i;
+  if (one.before_id != INT64_MIN) one.before_id += i;
+  if (one.after_id != INT64_MIN) one.after_id += i;
+  return one;
+}
+
 /* Rows of one version with their ids and sequence numbers, at positions pos, pos + 1, … */
 typedef struct bl_id_rows {
   const int64_t *ids, *seqs;
   int64_t n, pos;
   uint32_t file;
 } bl_id_rows;
+/* The longest run that begins at row `at`, counted from r->pos. */
+static inline bl_run bl_id_rows_run(const bl_id_rows *r, int64_t at) {
+  int64_t i = at + 1;
+  while (i < r->n && r->ids[i] == r->ids[i - 1] + 1 && r->seqs[i] == r->seqs[at] && i - at < UINT32_MAX) i++;
+  return (bl_run){.id = r->ids[at], .seq = r->seqs[at], .pos = r->pos + at, .file = r->file, .len = (uint32_t)(i - at)};
+}
 
 /* ---- an append-only, then sequential store of fixed-size records; beyond `budget` bytes it goes to an unlinked
  * temporary file ---- */

@@ -102,20 +102,13 @@ static void stop(bl_run_recorder *r, bl_ctx *ctx) {
   *r = (bl_run_recorder){.off = true};
 }
 
-/* How many rows from `at` on go with one another. */
-static int64_t stretch_from(const bl_id_rows *x, int64_t at) {
-  int64_t i = at + 1;
-  while (i < x->n && x->ids[i] == x->ids[i - 1] + 1 && x->seqs[i] == x->seqs[at] && i - at < UINT32_MAX) i++;
-  return i - at;
-}
-
 bl_status bl_run_recorder_add(bl_run_recorder *r, bl_ctx *ctx, const bl_id_rows *x, bl_error *err) {
-  for (int64_t at = 0, n; !r->off && at < x->n; at += n) {
-    n = stretch_from(x, at);
-    bl_run run = {.id = x->ids[at], .seq = x->seqs[at], .pos = x->pos + at, .file = x->file, .len = (uint32_t)n};
-    r->rows += n;
+  for (int64_t at = 0; !r->off && at < x->n;) {
+    bl_run run = bl_id_rows_run(x, at);
+    at += run.len;
+    r->rows += run.len;
     bl_run *last = r->n ? &r->runs[r->n - 1] : NULL;
-    if (last && bl_run_continues(last, &run) && n <= UINT32_MAX - last->len) {
+    if (last && bl_run_continues(last, &run) && run.len <= UINT32_MAX - last->len) {
       last->len += run.len;
       continue;
     }

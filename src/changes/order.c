@@ -130,12 +130,7 @@ static bl_status find_order(bl_event_order *o, bool *found, bl_error *err) {
 /* A run as single rows: the versions of one row must come together. */
 static bl_status add_rows(bl_event_order *o, const bl_event *run, bl_error *err) {
   for (uint32_t i = 0; i < run->len; i++) {
-    bl_event e = *run;
-    e.len = 1;
-    e.before_pos += i;
-    e.after_pos += i;
-    if (e.before_id != BL_NONE) e.before_id += i;
-    if (e.after_id != BL_NONE) e.after_id += i;
+    bl_event e = bl_event_row(run, i);
     BL_TRY(bl_sorter_add(o->sorted, &e, err));
   }
   return BL_OK;

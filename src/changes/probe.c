@@ -127,17 +127,7 @@ bl_status bl_probe_removed(bl_probe *p, const bl_run *runs, size_t n, bl_error *
 /* Runs of the first rows of r; *rows: of how many. */
 static size_t runs_of(const bl_id_rows *r, bl_run *runs, size_t most, int64_t *rows) {
   size_t n = 0;
-  int64_t i = 0;
-  for (; i < r->n; i++) {
-    bl_run row = {.id = r->ids[i], .seq = r->seqs[i], .pos = r->pos + i, .file = r->file, .len = 1};
-    if (n > 0 && bl_run_continues(&runs[n - 1], &row)) {
-      runs[n - 1].len++;
-      continue;
-    }
-    if (n == most) break;
-    runs[n++] = row;
-  }
-  *rows = i;
+  for (*rows = 0; n < most && *rows < r->n; *rows += runs[n++].len) runs[n] = bl_id_rows_run(r, *rows);
   return n;
 }
 
@@ -270,15 +260,20 @@ static bl_status add_next(bl_probe *p, bl_event *e, const bl_event *next, bl_err
   return BL_OK;
 }
 
+static bl_status meet_in_table(bl_probe *p, const bl_run *row, bl_event *e, bl_error *err) {
+  bl_run before;
+  bl_meeting m = bl_id_table_meet(p->table, row->id, &before);
+  if (m == BL_ID_MET_AGAIN) fail(p);
+  if (m == BL_ID_MET_AGAIN || (m == BL_ID_MET && before.seq == row->seq)) return BL_OK;
+  bl_event next = bl_event_of(m == BL_ID_MET ? &before : NULL, row, 1);
+  return add_next(p, e, &next, err);
+}
+
 static bl_status added_to_table(bl_probe *p, const bl_run *r, bl_error *err) {
   bl_event e = {0};
   for (uint32_t i = 0; i < r->len; i++) {
-    bl_run before, row = {r->id + i, r->seq, r->pos + i, r->file, 1};
-    bl_meeting m = bl_id_table_meet(p->table, row.id, &before);
-    if (m == BL_ID_MET_AGAIN) fail(p);
-    if (m == BL_ID_MET_AGAIN || (m == BL_ID_MET && before.seq == row.seq)) continue;
-    bl_event next = bl_event_of(m == BL_ID_MET ? &before : NULL, &row, 1);
-    BL_TRY(add_next(p, &e, &next, err));
+    bl_run row = {r->id + i, r->seq, r->pos + i, r->file, 1};
+    BL_TRY(meet_in_table(p, &row, &e, err));
   }
   return e.len > 0 ? put(p, &e, err) : BL_OK;
 }
@@ -331,14 +326,8 @@ static bl_status added_rows_to_table(bl_probe *p, const bl_id_rows *r, bl_error 
   for (int64_t i = 0; i < r->n; i++) {
     i += bl_id_table_pass(p->table, r, i);
     if (i == r->n) break;
-    bl_run before, row = {r->ids[i], r->seqs[i], r->pos + i, r->file, 1};
-    bl_meeting m = bl_id_table_meet(p->table, row.id, &before);
-    if (m == BL_ID_MET_AGAIN) {
-      fail(p);
-      return BL_OK;
-    }
-    bl_event next = bl_event_of(m == BL_ID_MET ? &before : NULL, &row, 1);
-    BL_TRY(add_next(p, &e, &next, err));
+    bl_run row = {r->ids[i], r->seqs[i], r->pos + i, r->file, 1};
+    BL_TRY(meet_in_table(p, &row, &e, err));
   }
   return e.len > 0 ? put(p, &e, err) : BL_OK;
 }

@@ -52,12 +52,7 @@ static bl_status pass_picked(comparison *c, const bl_event *e, bl_error *err) {
   for (size_t i = bl_idset_lower(c->s->only, first); i < bl_idset_count(c->s->only); i++) {
     int64_t skip = bl_idset_at(c->s->only, i) - first;
     if (skip >= e->len) break;
-    bl_event one = *e;
-    one.len = 1;
-    one.before_pos += skip;
-    one.after_pos += skip;
-    if (one.before_id != BL_NONE) one.before_id += skip;
-    if (one.after_id != BL_NONE) one.after_id += skip;
+    bl_event one = bl_event_row(e, skip);
     BL_TRY(c->sink->event(c->sink->user, &one, err));
   }
   return BL_OK;
