@@ -141,6 +141,7 @@ typedef struct bl_ref_options {
   bool replace;
   int64_t min_snapshots_to_keep, max_snapshot_age_ms, max_ref_age_ms; /* 0 = unset */
 } bl_ref_options;
+/* A branch without `at` of a table whose main has no snapshot begins with an empty snapshot; main stays without. */
 BL_API bl_status bl_ref_create(bl_table *t, const char *name, bool branch, const bl_ref_options *r,
                                const bl_write_options *o, bl_error *err) BL_CHECKED;
 BL_API bl_status bl_ref_drop(bl_table *t, const char *name, bool branch, const bl_write_options *o,

@@ -116,7 +116,9 @@ const cli_command cli_branch = {
     .text =
         "  A branch is a line of snapshots of its own: write to it with --ref NAME, read it with --at NAME. drop asks, "
         "unless --yes is\n"
-        "  given.\n",
+        "  given. Where main has no snapshot yet, and no --at is given, a branch begins with an empty snapshot of its "
+        "own, "
+        "and main stays without.\n",
     .examples = "    bergline branch /data/wh/db/orders create audit --keep 10 --max-snapshot-age 7d\n"
                 "    bergline branch /data/wh/db/orders list\n",
     .options = branch_options,

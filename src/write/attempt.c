@@ -78,6 +78,15 @@ bl_status bl_branch_head(const bl_table *t, bl_str name, const bl_snapshot **hea
   return BL_OK;
 }
 
+/* A branch that begins goes on from where main is by now. */
+static bl_status find_parent(bl_attempt *at, bl_error *err) {
+  const bl_committing *c = at->c;
+  if (!c->s->begins) return bl_branch_head(at->base, c->ref, &at->parent, err);
+  if (bl_metadata_ref(at->base->metadata, c->ref))
+    return bl_fail(err, BL_CONFLICT, "the ref exists: %.*s", BL_STR_ARG(c->ref));
+  return bl_branch_head(at->base, BL_STR("main"), &at->parent, err);
+}
+
 bl_status bl_attempt_new(bl_committing *c, bl_attempt **out, bl_error *err) {
   bl_status st;
   *out = NULL;
@@ -88,7 +97,7 @@ bl_status bl_attempt_new(bl_committing *c, bl_attempt **out, bl_error *err) {
   if (bl_table_is_current(c->t)) at->base = c->t;
   else BL_GO(bl_table_reopen(c->t, &at->base, err));
   BL_GO(bl_check_same_table(c->t, at->base, err));
-  BL_GO(bl_branch_head(at->base, c->ref, &at->parent, err));
+  BL_GO(find_parent(at, err));
   BL_GO(bl_counts_new(at, err));
   if (at->parent) BL_GO(bl_table_manifests(at->base, at->parent, at->arena, &at->manifests, &at->n_manifests, err));
   *out = at;

@@ -201,7 +201,9 @@ static void count_manifests(bl_attempt *at) {
 }
 
 static bl_status edit_document(bl_attempt *at, const bl_write_options *o, bl_edit *e, bl_error *err) {
-  bl_ref branch = {.name = at->c->ref, .snapshot_id = at->snapshot.id, .is_branch = true};
+  const bl_ref *begins = at->c->s->begins;
+  bl_ref branch = begins ? *begins : (bl_ref){.name = at->c->ref, .is_branch = true};
+  branch.snapshot_id = at->snapshot.id;
   BL_TRY(bl_edit_add_snapshot(e, &at->snapshot, at->next_row_id, err));
   return o->wap_id ? BL_OK : bl_edit_set_ref(e, &branch, err);
 }

@@ -1,4 +1,5 @@
-/* refs_verbs.c: branches and tags: made, moved, dropped. Only metadata changes: no row id does (W12). */
+/* refs_verbs.c: branches and tags: made, moved, dropped. Only metadata changes: no row id does (W12). The one snapshot
+ * that is made here is the first of a branch of a table that has none: nothing could be written to the branch else. */
 #include "base/text.h"
 #include "table/refs.h"
 #include "write/commit.h"
@@ -14,13 +15,17 @@ static bl_str or_none(const char *s) {
   return s ? bl_str_of(s) : BL_STR_NONE;
 }
 
+static bl_status no_snapshot(const bl_metadata *md, bl_error *err) {
+  return bl_fail(err, BL_NOT_FOUND, "%s has no snapshot yet", md->n_snapshots ? "main" : "the table");
+}
+
 /* The snapshot that text means on a branch of the newest metadata. */
 static bl_status resolve(const bl_metadata *md, const char *text, bl_str ref, const bl_snapshot **out, bl_error *err) {
   const bl_snap_options o = {.ref = ref, .time = BL_TIME_BY_ANCESTRY};
   bl_snap snap;
   BL_TRY(bl_snap_resolve(md, or_none(text), &o, &snap, err));
   *out = snap.snapshot;
-  return snap.snapshot ? BL_OK : bl_fail(err, BL_NOT_FOUND, "the table has no snapshot yet");
+  return snap.snapshot ? BL_OK : no_snapshot(md, err);
 }
 
 static const char *kind_name(bool branch) {
@@ -55,6 +60,39 @@ static bl_status check_retention(const char *name, bool branch, const bl_ref_opt
   return BL_OK;
 }
 
+static bl_ref described(const ref_change *c) {
+  const bl_ref_options *r = c->r;
+  return (bl_ref){.name = bl_str_of(c->name),
+                  .is_branch = c->branch,
+                  .has_min_snapshots = r->min_snapshots_to_keep > 0,
+                  .min_snapshots_to_keep = (int32_t)r->min_snapshots_to_keep,
+                  .has_max_snapshot_age = r->max_snapshot_age_ms > 0,
+                  .max_snapshot_age_ms = r->max_snapshot_age_ms,
+                  .has_max_ref_age = r->max_ref_age_ms > 0,
+                  .max_ref_age_ms = r->max_ref_age_ms};
+}
+
+/* Where main has no snapshot, a branch that shall begin at its head begins with an empty one of its own; main stays as
+ * it is. */
+static bool begins_empty(const bl_table *t, const ref_change *c) {
+  const bl_metadata *md = t->metadata;
+  return c->branch && !c->r->at && !bl_metadata_ref(md, BL_STR("main")) && !bl_metadata_ref(md, bl_str_of(c->name));
+}
+
+static bl_status begin_empty(bl_table *t, const ref_change *c, const bl_write_options *o, bl_error *err) {
+  const bl_write_options as = {.ref = c->name, .dry_run = o && o->dry_run};
+  bl_ref ref = described(c);
+  bl_write_result unused = {0};
+  bl_staged *s;
+  BL_TRY(bl_staged_new(t->ctx, &s, err));
+  s->operation = BL_STR("append");
+  s->even_if_empty = true;
+  s->begins = &ref;
+  bl_status st = bl_commit_change(t, s, &as, &unused, err);
+  bl_staged_free(s);
+  return st;
+}
+
 static bl_status create(void *user, bl_edit *e, bl_error *err) {
   ref_change *c = user;
   const bl_metadata *md = e->base;
@@ -65,15 +103,8 @@ static bl_status create(void *user, bl_edit *e, bl_error *err) {
     return bl_fail(err, BL_USAGE, "cannot replace %s: it is a %s", c->name, kind_name(old->is_branch));
   if (old && !c->r->at) s = bl_metadata_snapshot(md, old->snapshot_id); /* its retention alone */
   else BL_TRY(resolve(md, c->r->at, BL_STR_NONE, &s, err));
-  bl_ref ref = {.name = bl_str_of(c->name),
-                .snapshot_id = s->id,
-                .is_branch = c->branch,
-                .has_min_snapshots = c->r->min_snapshots_to_keep > 0,
-                .min_snapshots_to_keep = (int32_t)c->r->min_snapshots_to_keep,
-                .has_max_snapshot_age = c->r->max_snapshot_age_ms > 0,
-                .max_snapshot_age_ms = c->r->max_snapshot_age_ms,
-                .has_max_ref_age = c->r->max_ref_age_ms > 0,
-                .max_ref_age_ms = c->r->max_ref_age_ms};
+  bl_ref ref = described(c);
+  ref.snapshot_id = s->id;
   return bl_edit_set_ref(e, &ref, err);
 }
 
@@ -84,7 +115,7 @@ bl_status bl_ref_create(bl_table *t, const char *name, bool branch, const bl_ref
   BL_TRY(check_name(name, err));
   BL_TRY(check_retention(name, branch, c.r, err));
   if (strcmp(name, "main") == 0 && !branch) return bl_fail(err, BL_USAGE, "wrong name of a tag: main is a branch");
-  return bl_commit_metadata(t, create, &c, o, err);
+  return begins_empty(t, &c) ? begin_empty(t, &c, o, err) : bl_commit_metadata(t, create, &c, o, err);
 }
 
 /* ---- drop ---- */
@@ -109,6 +140,7 @@ bl_status bl_ref_drop(bl_table *t, const char *name, bool branch, const bl_write
 
 static bl_status need_branch(const bl_metadata *md, const char *name, const bl_ref **out, bl_error *err) {
   *out = bl_metadata_ref(md, bl_str_of(name));
+  if (!*out && strcmp(name, "main") == 0) return no_snapshot(md, err);
   if (!*out) return bl_fail(err, BL_NOT_FOUND, "no such branch: %s", name);
   return (*out)->is_branch ? BL_OK : bl_fail(err, BL_USAGE, "%s is a tag: only branches move", name);
 }

@@ -135,6 +135,37 @@ class Tables(TableCase):
         self.refuse(2, 'a time is expected', 'tag', self.table, 'create', 'x', '--max-ref-age', '12y')
         self.refuse(2, 'create NAME', 'branch', self.table, 'make', 'x')
 
+    def test_a_new_table_is_filled_on_a_branch(self):
+        """Every verb works on it, and main stays without a snapshot until it follows."""
+        self.create()
+        self.refuse(8, 'no snapshot', 'branch', self.table, 'create', 'b', '--at', 'main')
+        self.refuse(8, 'no snapshot', 'tag', self.table, 'create', 't')
+        self.assertIn('nothing (dry run)', self.run_ok('branch', self.table, 'create', 'b', '--dry-run'))
+        self.assertEqual(self.snapshots(), [])
+        self.run_ok('branch', self.table, 'create', 'b', '--keep', '3', '--max-ref-age', '7d')
+        self.refuse(5, 'exists', 'branch', self.table, 'create', 'b')
+        on = ('--ref', 'b')
+        self.append(1, 2, 3, more=on)
+        self.run_ok('upsert', self.table, self.rows_file({'id': 3, 'v': 'y'}, {'id': 4, 'v': 'x'}), '--key', 'id', *on)
+        self.run_ok('update', self.table, '--set', "v = 'z'", '--where', 'id = 1', *on)
+        self.run_ok('delete', self.table, '--where', 'id = 2', '--yes', *on)
+        self.run_ok('sync', self.table, self.rows_file({'id': 1, 'v': 'z'}, {'id': 5, 'v': 'x'}), '--key', 'id', '--yes', *on)
+        self.assertEqual((self.rows(self.table), self.lines('changes'), self.result('inspect', self.table, 'history')), ({}, [], []))
+        self.assertIsNone(self.info()['current_snapshot_id'])
+        self.assertEqual(self.rows(self.table, '--at', 'b').keys(), {1, 5})
+        self.assertEqual([c[:2] for c in self.changes('--from', 'seq:1', *on)], [
+            ('INSERT', 0), ('INSERT', 0), ('INSERT', 0), ('UPDATE_BEFORE', 1), ('UPDATE_AFTER', 1), ('INSERT', 1),
+            ('UPDATE_BEFORE', 2), ('UPDATE_AFTER', 2), ('DELETE', 3), ('DELETE', 4), ('DELETE', 4), ('INSERT', 4)])
+        self.assertEqual([c[:1] + c[4:] for c in self.changes('--net', *on)], [('INSERT', 1), ('INSERT', 5)])
+        self.refuse(8, 'main has no snapshot', 'fast-forward', self.table, 'b', 'main')
+        before = self.rows(self.table, '--at', 'b')
+        self.assertIn('"planned"', self.run_ok('fast-forward', self.table, 'main', 'b', '--dry-run'))
+        self.run_ok('fast-forward', self.table, 'main', 'b')
+        self.assertEqual(self.rows(self.table), before)
+        self.assertEqual([h['is_current_ancestor'] for h in self.result('inspect', self.table, 'history')], [True])
+        self.append(6)
+        self.assertEqual(self.rows(self.table).keys(), {1, 5, 6})
+
     def test_rollback_cherry_pick_and_publishing(self):
         self.create()
         self.append(1, 2)

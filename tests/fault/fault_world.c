@@ -186,6 +186,13 @@ VERB(add_files, add_files(p, t, err))
 
 VERB(set, bl_set_properties(t, (const char *[]){"x=y"}, 1, (const char *[]){"gone"}, 1, NULL, err))
 VERB(branch, bl_ref_create(t, "b", true, NULL, NULL, err))
+static bl_status do_first_branch(const place *p, bl_table *t, void *user, bl_error *err) {
+  (void)p, (void)user;
+  return bl_ref_create(t, "b", true, NULL, NULL, err);
+}
+static bl_status run_first_branch(const place *p, bl_error *err) {
+  return on(p, "db.empty", do_first_branch, NULL, err);
+}
 VERB(tag, bl_ref_create(t, "new", false, NULL, NULL, err))
 VERB(drop_branch, bl_ref_drop(t, "side", true, NULL, err))
 VERB(fast_forward, bl_fast_forward(t, "main", "ahead", NULL, NULL, err))
@@ -266,6 +273,7 @@ const verb verbs[] = {
     {"overwrite of partitions", run_overwrite_partitions, false, true},
     {"set", run_set, false, true},
     {"branch", run_branch, false, false},
+    {"branch of an empty table", run_first_branch, false, false},
     {"tag", run_tag, false, false},
     {"drop of a branch", run_drop_branch, false, false},
     {"fast-forward", run_fast_forward, false, true},
@@ -424,6 +432,7 @@ static bl_status build(const place *p, bl_error *err) {
   bl_table_free(t);
   BL_TRY(st);
   BL_TRY(put(p, NAME, (rows_verb){"{\"k\":7,\"v\":70,\"p\":2}\n", .o = {.ref = "ahead"}}, err));
+  BL_TRY(create(p, "db.empty", properties, 2, err));
   BL_TRY(create(p, "db.u", NULL, 0, err));
   return put(p, "db.u", (rows_verb){"{\"k\":8,\"v\":80,\"p\":1}\n"}, err);
 }

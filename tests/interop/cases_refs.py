@@ -126,4 +126,57 @@ def batches_that_change_nothing(world):
     t.finish()
 
 
-CASES = [branches_of_both, picked_snapshots, audited_writes, batches_that_change_nothing]
+def branches_of_an_empty_table(world):
+    """One that each engine makes, which both fill; then main, which has no snapshot, follows, and both go on."""
+    for name, maker in (('ours_first', 'bergline'), ('theirs_first', 'spark')):
+        t = world.table(name)
+        t.create(SCHEMA)
+        if maker == 'bergline':
+            t.run('branch', 'create', 'b')
+        else:
+            t.sql('ALTER TABLE {t} CREATE BRANCH b')
+        t.load()
+        [made] = t.snapshots().values()
+        expect(heads(t) == {'b': made['snapshot-id']}, 'refs are %s', heads(t))
+        expect((made['summary']['operation'], made['first-row-id'], made['added-rows']) == ('append', 0, 0), 'the snapshot is %s', made)
+        expect(t.metadata.get('current-snapshot-id') in (None, -1) and not t.metadata.get('snapshot-log'), 'main has a snapshot: %s', t.metadata)
+        t.agree()
+        t.sql("INSERT INTO {t}.branch_b VALUES (1, 'theirs'), (2, 'theirs')")
+        t.run('append', '--ref', 'b', rows=[row(3, 'ours'), row(4, 'ours')])
+        t.sql("UPDATE {t}.branch_b SET v = 'w' WHERE id IN (2, 3)")
+        t.run('delete', '--where', 'id = 1', '--ref', 'b')
+        t.load()
+        t.agree()
+        on_b = t.scan('--at', 'b')
+        same_rows([row(2, 'w'), row(3, 'w'), row(4, 'ours')], [without(r, *LINEAGE) for r in on_b])
+        same_rows(on_b, world.spark.read(t.metadata_path, t.fields(), ref='b'))
+        expect(t.scan() == [] and set(heads(t)) == {'b'}, 'main has rows')
+        if maker == 'bergline':
+            t.sql("CALL w.system.fast_forward('{name}', 'main', 'b')")
+        else:
+            t.run('fast-forward', 'main', 'b')
+        same_rows(on_b, t.scan())
+        t.twin, t.events = t.scan(), None
+        t.by_spark(inserted(row(5)), "INSERT INTO {t} VALUES (5, 'v')")
+        t.write(updated(lambda r: r['id'] > 3, v='u'), 'update', '--set', "v = 'u'", '--where', 'id > 3')
+        t.finish()
+
+
+def main_beside_a_branch(world):
+    """Main gets rows of its own while the first branch has others."""
+    t = world.table('beside')
+    t.create(SCHEMA)
+    t.run('branch', 'create', 'b')
+    t.run('append', '--ref', 'b', rows=[row(1), row(2)])
+    t.by_spark(inserted(row(10)), "INSERT INTO {t} VALUES (10, 'v')")
+    t.write(inserted(row(11)), 'append', rows=[row(11)])
+    t.sql("INSERT INTO {t}.branch_b VALUES (3, 'v')")
+    on_b = t.scan('--at', 'b')
+    same_rows([row(1), row(2), row(3)], [without(r, *LINEAGE) for r in on_b])
+    t.load()
+    same_rows(on_b, world.spark.read(t.metadata_path, t.fields(), ref='b'))
+    expect(not set(ids(on_b).values()) & set(ids(t.scan()).values()), 'an id was given out twice: %s', on_b)
+    t.finish()
+
+
+CASES = [branches_of_an_empty_table, main_beside_a_branch, branches_of_both, picked_snapshots, audited_writes, batches_that_change_nothing]

@@ -71,7 +71,7 @@ static void test_refs__names_and_retention_are_checked(void **state) {
   world w;
   bl_error err = BL_ERROR_INIT;
   world_begin(&w, 3);
-  refuse(BL_NOT_FOUND, make(&w, "b", true, NULL, &err), &err, "no snapshot");
+  refuse(BL_NOT_FOUND, make(&w, "t", false, NULL, &err), &err, "the table has no snapshot");
   world_append(&w, "a", 10);
   refuse(BL_USAGE, make(&w, "", true, NULL, &err), &err, "empty");
   refuse(BL_USAGE, make(&w, "123", true, NULL, &err), &err, "snapshot id");
@@ -390,6 +390,151 @@ static void test_refs__main_without_a_snapshot_is_moved_to_any(void **state) {
   world_end(&w);
 }
 
+/* ---- branches of tables whose main has no snapshot ---- */
+
+static void main_is_empty(const world *w) {
+  assert_false(w->t->metadata->has_current);
+  assert_null(bl_metadata_ref(w->t->metadata, BL_STR("main")));
+  assert_int_equal(w->t->metadata->n_snapshot_log, 0);
+}
+
+static void test_refs__a_branch_of_an_empty_table_begins_with_an_empty_append(void **state) {
+  (void)state;
+  for (int version = 1; version <= 3; version++) {
+    world w;
+    bl_error err = BL_ERROR_INIT;
+    bl_ref_options keep = {.min_snapshots_to_keep = 5, .max_snapshot_age_ms = 7, .max_ref_age_ms = 9};
+    world_begin(&w, version);
+    test_ok(make(&w, "b", true, &keep, &err), &err);
+    main_is_empty(&w);
+    const bl_ref *r = bl_metadata_ref(w.t->metadata, BL_STR("b"));
+    assert_true(r->is_branch && r->min_snapshots_to_keep == 5 && r->max_snapshot_age_ms == 7 && r->max_ref_age_ms == 9);
+    const bl_snapshot *s = world_head_of(&w, "b");
+    assert_false(s->has_parent);
+    assert_true(bl_str_is(bl_snapshot_operation(s), "append"));
+    assert_true(bl_pairs_is(&s->summary, "total-records", BL_STR("0")));
+    assert_int_equal(s->sequence_number, version > 1);
+    assert_int_equal(s->has_first_row_id && s->has_added_rows, version > 2);
+    assert_int_equal(s->first_row_id + s->added_rows + w.t->metadata->next_row_id, 0);
+    world_shows_on(&w, "b", "");
+    assert_int_equal(world_count_files(&w, "metadata", "-m"), 0);
+    assert_int_equal(world_count_files(&w, "metadata", "snap-"), 1);
+    /* Another has one of its own; a third goes on from the first, where that is asked for. */
+    make_branch(&w, "c");
+    test_ok(make(&w, "d", true, &(bl_ref_options){.at = "b"}, &err), &err);
+    assert_int_equal(w.t->metadata->n_snapshots, 2);
+    assert_int_not_equal(world_head_of(&w, "c")->id, world_head_of(&w, "b")->id);
+    assert_int_equal(world_head_of(&w, "d")->id, world_head_of(&w, "b")->id);
+    main_is_empty(&w);
+    world_end(&w);
+  }
+}
+
+static void test_refs__where_main_is_empty_its_head_cannot_be_named(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  const bl_ref_options at = {.at = "main"};
+  const bl_write_options dry = {.dry_run = true};
+  world_begin(&w, 3);
+  refuse(BL_NOT_FOUND, make(&w, "b", true, &at, &err), &err, "the table has no snapshot");
+  refuse(BL_USAGE, make(&w, "5", true, NULL, &err), &err, "snapshot id");
+  test_ok(bl_ref_create(w.t, "b", true, NULL, &dry, &err), &err);
+  world_reopen(&w);
+  assert_int_equal(w.t->metadata->n_refs, 0);
+  assert_int_equal(world_count_files(&w, "metadata", "snap-"), 0);
+  make_branch(&w, "b");
+  refuse(BL_CONFLICT, make(&w, "b", true, NULL, &err), &err, "exists");
+  refuse(BL_NOT_FOUND, make(&w, "t", false, NULL, &err), &err, "main has no snapshot");
+  refuse(BL_NOT_FOUND, make(&w, "c", true, &at, &err), &err, "main has no snapshot");
+  refuse(BL_NOT_FOUND, bl_fast_forward(w.t, "b", "main", NULL, &w.result, &err), &err, "main has no snapshot");
+  refuse(BL_NOT_FOUND, bl_rollback(w.t, "b", NULL, &w.result, &err), &err, "main has no snapshot");
+  world_end(&w);
+}
+
+static void test_refs__main_begins_like_any_branch(void **state) {
+  (void)state;
+  world w;
+  world_begin(&w, 3);
+  make_branch(&w, "main");
+  assert_true(w.t->metadata->has_current);
+  assert_int_equal(w.t->metadata->n_snapshot_log, 1);
+  world_shows(&w, "");
+  make_branch(&w, "b");
+  assert_int_equal(w.t->metadata->n_snapshots, 1);
+  world_end(&w);
+}
+
+static void test_refs__an_empty_main_follows_a_branch_that_was_written_to(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  make_branch(&w, "b");
+  append_on(&w, "b", "a", 10);
+  stage *s = world_stage_on(&w, "b");
+  stage_delete(s, "a", 3);
+  world_commit_on(&w, s, "b");
+  main_is_empty(&w);
+  world_shows(&w, "");
+  const char *rows = "D@0 +a:10 id=0 raw=- seq=2\nV +v(a):1 seq=3";
+  world_shows_on(&w, "b", rows);
+  test_ok(bl_fast_forward(w.t, "main", "b", NULL, &w.result, &err), &err);
+  assert_true(w.result.committed);
+  world_reopen(&w);
+  world_shows(&w, rows);
+  assert_int_equal(w.t->metadata->current_snapshot_id, world_head_of(&w, "b")->id);
+  assert_int_equal(w.t->metadata->n_snapshot_log, 1); /* what main was, not what the branch was before */
+  assert_int_equal(w.t->metadata->snapshot_log[0].snapshot_id, world_head(&w)->id);
+  test_ok(bl_rollback(w.t, "seq:1", NULL, &w.result, &err), &err);
+  world_reopen(&w);
+  world_shows(&w, "");
+  assert_int_equal(w.t->metadata->next_row_id, 10);
+  world_end(&w);
+}
+
+static void test_refs__main_and_a_branch_that_began_apart_give_out_ids_of_one_count(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  char id[32];
+  world_begin(&w, 3);
+  make_branch(&w, "b");
+  append_on(&w, "b", "a", 10);
+  world_append(&w, "m", 4);
+  world_shows(&w, "D@10 +m:4 id=10 raw=- seq=3");
+  assert_false(world_head(&w)->has_parent);
+  refuse(BL_USAGE, bl_fast_forward(w.t, "main", "b", NULL, &w.result, &err), &err, "no ancestor");
+  id_of_head(&w, "b", id);
+  pick(&w, id);
+  world_shows(&w, "D@14 +a:10 id=14 raw=- seq=4\nD@10 +m:4 id=10 raw=- seq=3");
+  world_end(&w);
+}
+
+static void test_refs__what_a_branch_got_is_picked_to_an_empty_main(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  char id[32];
+  world_begin(&w, 3);
+  make_branch(&w, "b");
+  append_on(&w, "b", "a", 10);
+  stage *s = world_stage_on(&w, "b");
+  stage_add(s, "c", 5);
+  test_ok(world_try(&w, s, &(bl_write_options){.ref = "b", .wap_id = "w1"}, &err), &err);
+  world_shows_on(&w, "b", "D@0 +a:10 id=0 raw=- seq=2");
+  main_is_empty(&w);
+  pick(&w, "wap:w1"); /* it does not descend from main: its file is added again */
+  world_shows(&w, "D@15 +c:5 id=15 raw=- seq=4");
+  test_ok(bl_cherry_pick(w.t, "wap:w1", &(bl_write_options){.ref = "b"}, &w.result, &err), &err);
+  world_reopen(&w);
+  world_shows_on(&w, "b", "D@10 +c:5 id=10 raw=- seq=3\nD@0 +a:10 id=0 raw=- seq=2");
+  id_of_head(&w, "b", id);
+  pick(&w, id);
+  assert_true(w.result.already_applied);
+  world_end(&w);
+}
+
 static void test_refs__a_batch_is_staged_once(void **state) {
   (void)state;
   world w;
@@ -491,6 +636,53 @@ static void test_refs__a_snapshot_that_expires_meanwhile_is_not_picked(void **st
   world_end(&w);
 }
 
+static void make_it_too(rival *r) {
+  bl_error err = BL_ERROR_INIT;
+  bl_table *t = open_anew(r->w);
+  test_ok(bl_ref_create(t, "b", true, NULL, NULL, &err), &err);
+  bl_table_free(t);
+}
+
+static void append_to_main(rival *r) {
+  bl_error err = BL_ERROR_INIT;
+  stage *s = world_stage(r->w);
+  stage_add(s, "a", 10);
+  test_ok(bl_commit_change(s->t, s->s, NULL, &r->w->result, &err), &err);
+  stage_free(s);
+}
+
+static bl_status begin_racing(world *w, void (*act)(rival *r), bl_error *err) {
+  world_begin(w, 3);
+  rival r = {.w = w, .act = act};
+  w->io.hook = before_lock;
+  w->io.user = &r;
+  bl_status st = bl_ref_create(w->t, "b", true, NULL, NULL, err);
+  w->io.hook = NULL;
+  world_reopen(w);
+  return st;
+}
+
+static void test_refs__of_two_who_begin_one_branch_the_second_is_told(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  refuse(BL_CONFLICT, begin_racing(&w, make_it_too, &err), &err, "the ref exists: b");
+  assert_int_equal(w.t->metadata->n_snapshots, 1);
+  assert_int_equal(world_count_files(&w, "metadata", "snap-"), 1);
+  world_end(&w);
+}
+
+static void test_refs__a_branch_goes_on_from_a_main_that_began_meanwhile(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  test_ok(begin_racing(&w, append_to_main, &err), &err);
+  world_shows_on(&w, "b", "D@0 +a:10 id=0 raw=- seq=1");
+  assert_int_equal(world_head_of(&w, "b")->parent_id, world_head(&w)->id);
+  assert_int_equal(world_count_files(&w, "metadata", "snap-"), 2);
+  world_end(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refs__branches_have_heads_of_their_own),
@@ -509,6 +701,14 @@ int main(void) {
       cmocka_unit_test(test_refs__a_batch_that_was_picked_is_not_written_again),
       cmocka_unit_test(test_refs__a_batch_that_changes_nothing_is_picked),
       cmocka_unit_test(test_refs__main_without_a_snapshot_is_moved_to_any),
+      cmocka_unit_test(test_refs__a_branch_of_an_empty_table_begins_with_an_empty_append),
+      cmocka_unit_test(test_refs__where_main_is_empty_its_head_cannot_be_named),
+      cmocka_unit_test(test_refs__main_begins_like_any_branch),
+      cmocka_unit_test(test_refs__an_empty_main_follows_a_branch_that_was_written_to),
+      cmocka_unit_test(test_refs__main_and_a_branch_that_began_apart_give_out_ids_of_one_count),
+      cmocka_unit_test(test_refs__what_a_branch_got_is_picked_to_an_empty_main),
+      cmocka_unit_test(test_refs__of_two_who_begin_one_branch_the_second_is_told),
+      cmocka_unit_test(test_refs__a_branch_goes_on_from_a_main_that_began_meanwhile),
       cmocka_unit_test(test_refs__a_batch_is_staged_once),
       cmocka_unit_test(test_refs__two_who_pick_one_snapshot_publish_it_once),
       cmocka_unit_test(test_refs__a_snapshot_that_expires_meanwhile_is_not_picked),
