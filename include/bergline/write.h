@@ -32,6 +32,7 @@ typedef struct bl_write_options {
   char **stage;       /* not NULL: the verb writes its files and commits nothing; *stage (NULL before) is the descriptor
                          of the change for bl_commit_staged, freed by bl_text_free. It stays NULL for a dry run and where
                          already_applied. All verbs on rows have it */
+  bool *already_applied; /* not NULL: verbs without a bl_write_result say here what it would say in that member */
 } bl_write_options;
 
 /* What a verb did. */
@@ -57,6 +58,11 @@ typedef struct bl_create_options {
   int format_version;   /* 0 = 3 */
   const char *location; /* where the files of a table in a catalog go; NULL: where the catalog says */
   bool dry_run;         /* everything is checked, nothing written */
+  const char *batch_id; /* kept in the table's properties: where the table that is there was created by this batch, it
+                           is no conflict */
+  const char *const *summary; /* "key=value" each, into the table's properties */
+  size_t n_summary;
+  bool *already_applied; /* not NULL: the table was there, created by this batch */
 } bl_create_options;
 /* table: a folder that holds no table yet (Hadoop form), or NS.NAME of a catalog. BL_CONFLICT: it exists; BL_NOT_FOUND:
  * no such namespace; BL_USAGE: schema, partition or sort text (position); names that v3 reserves. */
@@ -130,10 +136,11 @@ BL_API bl_status bl_commit_staged(bl_table *t, const char *const *descriptors, s
  * all stay. What cannot be removed is a warning. */
 BL_API bl_status bl_abandon_staged(bl_table *t, const char *const *descriptors, size_t n, bl_error *err) BL_CHECKED;
 
-/* ---- refs, properties, schema: metadata only ---- Of the options only dry_run counts; NULL = defaults. Where the
- * table says already what is asked for, no new version is made. bl_cherry_pick takes those of verbs but wap_id and
- * stage; bl_rollback takes ref; it and bl_fast_forward make no snapshot: summary, batch_id, wap_id, stage are BL_USAGE.
- */
+/* ---- refs, properties, schema: metadata only ---- No snapshot is made. Of the options dry_run, batch_id and summary
+ * count, of which the table's properties tell (docs/commit-protocol.md): a batch id that the table has of the same verb
+ * is not applied again (*already_applied). NULL = defaults. Where the table says already what is asked for, no new
+ * version is made, but for a batch id. bl_cherry_pick takes the options of verbs but wap_id and stage, bl_rollback ref;
+ * wap_id and stage are BL_USAGE for it and bl_fast_forward. bl_ref_create takes ref: the branch on which `at` lies. */
 BL_API bl_status bl_set_properties(bl_table *t, const char *const *set, size_t n_set, const char *const *unset,
                                    size_t n_unset, const bl_write_options *o, bl_error *err) BL_CHECKED;
 typedef struct bl_ref_options {

@@ -51,6 +51,7 @@ enum {
   CLI_ASK = 32 /* --yes */,
   CLI_REF = 64 /* --ref: the branch to write to */,
   CLI_STAGE = 128 /* --wap-id: a snapshot that can be held back */,
+  CLI_NOTE = 256 /* --summary, --batch-id: what changes metadata alone */,
   CLI_CHANGE = CLI_REF | CLI_SNAPSHOT | CLI_STAGE
 };
 
@@ -120,6 +121,7 @@ struct cli {
   bl_error err;
   bl_drivers drivers;
   bl_output *file;   /* -o */
+  bool applied;      /* a change of metadata was not made: the table holds the batch */
   bool nobody_reads; /* stdout was closed by its reader */
   bool ending_told;  /* that the ending of -o says nothing */
   const char *caret; /* the expression in which the error lies; NULL: none */

@@ -35,7 +35,7 @@ static void list_changes(cli_page *p) {
 
 const cli_command cli_alter = {
     .name = "alter",
-    .synopsis = "TABLE CHANGE… [--dry-run]",
+    .synopsis = "TABLE CHANGE… [--summary K=V]… [--batch-id ID] [--dry-run]",
     .about = "change columns, partitions, order",
     .formats = "text|json",
     .text = "  One change of the table's metadata: no data file is written. Columns are known by ids, so that old "
@@ -48,6 +48,6 @@ const cli_command cli_alter = {
                 "    bergline alter /data/wh/db/orders partition add 'day(at)'\n",
     .min_args = 2,
     .max_args = -1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
     .run = alter,
 };

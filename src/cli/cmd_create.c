@@ -69,7 +69,11 @@ static bl_status fill(cli *c, const create_values *v, bl_create_options *o) {
                            .location = v->location,
                            .properties = v->properties.items,
                            .n_properties = v->properties.n,
-                           .dry_run = c->common.dry_run};
+                           .dry_run = c->common.dry_run,
+                           .batch_id = c->common.batch_id,
+                           .summary = c->common.summary.items,
+                           .n_summary = c->common.summary.n,
+                           .already_applied = &c->applied};
   if (!v->schema == !v->like)
     return bl_fail(&c->err, BL_USAGE, "wrong usage: create: either --schema or --like is expected");
   if (v->version) {
@@ -87,6 +91,7 @@ static bl_status create(cli *c, const void *values) {
   bl_create_options o;
   bl_table_options to;
   bl_status st = fill(c, v, &o);
+  if (st == BL_OK) st = cli_check_batch(c);
   bool file = st == BL_OK && v->schema && is_file_name(v->schema);
   char *text = file ? read_text(v->schema) : NULL, *like = NULL;
   if (text) o.schema = text;
@@ -110,7 +115,7 @@ const cli_command cli_create = {
     .name = "create",
     .synopsis = "TABLE --schema FILE|'a long not null, b string' | --like FILE [--partition FIELDS] [--sort FIELDS] "
                 "[--property K=V]… [--location FOLDER] "
-                "[--format-version N] [--dry-run]",
+                "[--format-version N] [--summary K=V]… [--batch-id ID] [--dry-run]",
     .about = "a new, empty table",
     .formats = "text|json",
     .text =
@@ -137,6 +142,6 @@ const cli_command cli_create = {
     .values_size = sizeof(create_values),
     .min_args = 1,
     .max_args = 1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
     .run = create,
 };

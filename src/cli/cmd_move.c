@@ -55,7 +55,7 @@ static bl_status rollback(cli *c, const void *values) {
 
 const cli_command cli_fast_forward = {
     .name = "fast-forward",
-    .synopsis = "TABLE BRANCH TO [--dry-run]",
+    .synopsis = "TABLE BRANCH TO [--summary K=V]… [--batch-id ID] [--dry-run]",
     .about = "move a branch on to a snapshot that descends from it",
     .formats = "text|json",
     .text = "  TO is a branch, a tag or any other SNAP. Row ids stay what they are. Where the head of BRANCH is no "
@@ -65,7 +65,7 @@ const cli_command cli_fast_forward = {
     .examples = "    bergline fast-forward /data/wh/db/orders main audit\n",
     .min_args = 3,
     .max_args = 3,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
     .run = fast_forward,
 };
 
@@ -77,7 +77,8 @@ const cli_command cli_cherry_pick = {
     .text =
         "  Publishes what was staged (--wap-id ID; SNAP is then wap:ID) or written on another branch. A snapshot whose "
         "parent is the\n"
-        "  head of the branch is moved to: no new one is made that could keep --summary and --batch-id. Of others the "
+        "  head of the branch is moved to: no new one is made, and --summary and --batch-id go to the table's "
+        "properties. Of others the "
         "added files are added again, and their rows get new ids, as "
         "a warning says;\n"
         "  that is done for appends and dynamic overwrites only. A snapshot that the branch holds is not picked "
@@ -97,7 +98,7 @@ const cli_command cli_cherry_pick = {
 
 const cli_command cli_rollback = {
     .name = "rollback",
-    .synopsis = "TABLE SNAP [--ref NAME] [--yes] [--dry-run]",
+    .synopsis = "TABLE SNAP [--ref NAME] [--summary K=V]… [--batch-id ID] [--yes] [--dry-run]",
     .about = "set a branch back to one of its earlier snapshots",
     .formats = "text|json",
     .text =
@@ -106,6 +107,6 @@ const cli_command cli_rollback = {
     .examples = "    bergline rollback /data/wh/db/orders 2026-01-31T12:00:00 --yes\n",
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_REF | CLI_ASK,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_REF | CLI_ASK | CLI_NOTE,
     .run = rollback,
 };

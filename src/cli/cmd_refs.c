@@ -10,7 +10,7 @@ typedef struct ref_values {
 } ref_values;
 
 #define AT                                                                                                             \
-  { "--at", 0, CLI_VALUE, "SNAP", "the snapshot that it names (the head of main)", offsetof(ref_values, at) }
+  { "--at", 0, CLI_VALUE, "SNAP", "the snapshot that it names (the head of main, or of --ref)", offsetof(ref_values, at) }
 #define REPLACE                                                                                                        \
   {                                                                                                                    \
     "--replace", 0, CLI_FLAG, NULL, "move one that exists, or change how long it is kept",                             \
@@ -110,7 +110,7 @@ static bl_status run_tag(cli *c, const void *values) {
 const cli_command cli_branch = {
     .name = "branch",
     .synopsis = "TABLE create|drop|list [NAME] [--at SNAP] [--keep N] [--max-snapshot-age TIME] [--max-ref-age TIME] "
-                "[--replace] [--yes] [--dry-run]",
+                "[--replace] [--ref NAME] [--summary K=V]… [--batch-id ID] [--yes] [--dry-run]",
     .about = "branches: made, dropped, listed",
     .formats = "text|json",
     .text =
@@ -126,13 +126,14 @@ const cli_command cli_branch = {
     .values_size = sizeof(ref_values),
     .min_args = 2,
     .max_args = 3,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_ASK,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_ASK | CLI_REF | CLI_NOTE,
     .run = run_branch,
 };
 
 const cli_command cli_tag = {
     .name = "tag",
-    .synopsis = "TABLE create|drop|list [NAME] [--at SNAP] [--max-ref-age TIME] [--replace] [--yes] [--dry-run]",
+    .synopsis = "TABLE create|drop|list [NAME] [--at SNAP] [--max-ref-age TIME] [--replace] [--ref NAME] "
+                "[--summary K=V]… [--batch-id ID] [--yes] [--dry-run]",
     .about = "tags: names of snapshots",
     .formats = "text|json",
     .text = "  A tag names one snapshot and keeps it from expiring. drop asks, unless --yes is given.\n",
@@ -142,6 +143,6 @@ const cli_command cli_tag = {
     .values_size = sizeof(ref_values),
     .min_args = 2,
     .max_args = 3,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_ASK,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_ASK | CLI_REF | CLI_NOTE,
     .run = run_tag,
 };

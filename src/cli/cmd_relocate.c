@@ -25,7 +25,7 @@ static bl_status relocate(cli *c, const void *values) {
 
 const cli_command cli_relocate = {
     .name = "relocate",
-    .synopsis = "TABLE --to LOCATION [--dry-run]",
+    .synopsis = "TABLE --to LOCATION [--summary K=V]… [--batch-id ID] [--dry-run]",
     .about = "write a moved table's metadata with its new paths",
     .formats = "text|json",
     .text =
@@ -42,6 +42,6 @@ const cli_command cli_relocate = {
     .values_size = sizeof(relocate_values),
     .min_args = 1,
     .max_args = 1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
     .run = relocate,
 };

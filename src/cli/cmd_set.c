@@ -41,7 +41,7 @@ static bl_status run_unset(cli *c, const void *values) {
 
 const cli_command cli_set = {
     .name = "set",
-    .synopsis = "TABLE KEY=VALUE… [--dry-run]",
+    .synopsis = "TABLE KEY=VALUE… [--summary K=V]… [--batch-id ID] [--dry-run]",
     .about = "set table properties",
     .formats = "text|json",
     .text =
@@ -49,19 +49,19 @@ const cli_command cli_set = {
     .examples = "    bergline set /data/wh/db/orders write.delete.mode=copy-on-write commit.retry.num-retries=20\n",
     .min_args = 2,
     .max_args = -1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
     .run = run_set,
 };
 
 const cli_command cli_unset = {
     .name = "unset",
-    .synopsis = "TABLE KEY… [--dry-run]",
+    .synopsis = "TABLE KEY… [--summary K=V]… [--batch-id ID] [--dry-run]",
     .about = "remove table properties",
     .formats = "text|json",
     .text = "  A property that is not set is no error.\n",
     .examples = "    bergline unset /data/wh/db/orders commit.retry.num-retries\n",
     .min_args = 2,
     .max_args = -1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
     .run = run_unset,
 };

@@ -18,12 +18,16 @@ static const cli_option common[] = {
     {"--format", 0, CLI_VALUE, "FORMAT", NULL, offsetof(cli_common, format)},
     {"--output", 'o', CLI_VALUE, "FILE", "write to FILE, which appears when it is complete",
      offsetof(cli_common, output)},
-    {"--ref", 0, CLI_VALUE, "NAME", "the branch to write to (main)", offsetof(cli_common, ref)},
+    {"--ref", 0, CLI_VALUE, "NAME", "the branch that is meant (main)", offsetof(cli_common, ref)},
     {"--mode", 0, CLI_VALUE, "MODE", "copy-on-write or merge-on-read; else as the table's properties say",
      offsetof(cli_common, mode)},
     {"--summary", 0, CLI_LIST, "KEY=VALUE", "into the summary of the snapshot (repeatable)",
      offsetof(cli_common, summary)},
     {"--batch-id", 0, CLI_VALUE, "ID", "kept in the summary: a batch that the branch holds is not written again",
+     offsetof(cli_common, batch_id)},
+    {"--summary", 0, CLI_LIST, "KEY=VALUE", "who and why, into the table's properties (repeatable)",
+     offsetof(cli_common, summary)},
+    {"--batch-id", 0, CLI_VALUE, "ID", "kept in the table's properties: a batch that it has is not applied again",
      offsetof(cli_common, batch_id)},
     {"--wap-id", 0, CLI_VALUE, "ID", "add the snapshot without moving the branch; cherry-pick publishes it",
      offsetof(cli_common, wap_id)},
@@ -34,8 +38,8 @@ static const cli_option common[] = {
     {"--help", 'h', CLI_FLAG, NULL, "this text", offsetof(cli_common, help)},
 };
 static const unsigned groups[] = {
-    CLI_TABLE,    CLI_TABLE,    CLI_TABLE, CLI_TABLE, CLI_OUTPUT, CLI_OUTPUT, CLI_REF, CLI_MODE,
-    CLI_SNAPSHOT, CLI_SNAPSHOT, CLI_STAGE, CLI_DRY,   CLI_ASK,    0,          0,       0};
+    CLI_TABLE,    CLI_TABLE, CLI_TABLE, CLI_TABLE, CLI_OUTPUT, CLI_OUTPUT, CLI_REF, CLI_MODE, CLI_SNAPSHOT,
+    CLI_SNAPSHOT, CLI_NOTE,  CLI_NOTE,  CLI_STAGE, CLI_DRY,    CLI_ASK,    0,       0,        0};
 
 const cli_option *cli_common_options(unsigned *group, size_t i) {
   if (i >= sizeof common / sizeof *common) return NULL;

@@ -114,7 +114,10 @@ static void write_output(cli_page *p) {
       {"committed", "Was a snapshot made? Not in a dry run, nor where nothing was to be changed and no --batch-id or "
                     "position of a source was to be kept."},
       {"already_applied",
-       "true where the branch holds the batch (--batch-id), or all events (apply): nothing is done."},
+       "true where the branch holds the batch (--batch-id), or all events (apply): nothing is done. So where a change "
+       "of "
+       "metadata alone (create, set, alter, branch …) was made under this id: of that the table's properties "
+       "bergline.metadata-batches and bergline.metadata-summary tell."},
       {"snapshot_id, sequence_number", "Of the new snapshot."},
       {"first_row_id, rows_assigned",
        "What the commit took from the table's counter of row ids. Rows that keep their id "

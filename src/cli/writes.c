@@ -6,6 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+bl_status cli_check_batch(cli *c) {
+  const char *id = c->common.batch_id;
+  return id && !*id ? bl_fail(&c->err, BL_USAGE, "wrong usage: --batch-id: it is empty") : BL_OK;
+}
+
 static bl_status write_options(cli *c, bl_write_options *out) {
   const cli_common *o = &c->common;
   *out = (bl_write_options){.ref = o->ref,
@@ -13,8 +18,10 @@ static bl_status write_options(cli *c, bl_write_options *out) {
                             .summary = o->summary.items,
                             .n_summary = o->summary.n,
                             .batch_id = o->batch_id,
-                            .wap_id = o->wap_id};
-  if (o->batch_id && !*o->batch_id) return bl_fail(&c->err, BL_USAGE, "wrong usage: --batch-id: it is empty");
+                            .wap_id = o->wap_id,
+                            .already_applied = &c->applied};
+  bl_status st = cli_check_batch(c);
+  if (st != BL_OK) return st;
   if (o->wap_id && !*o->wap_id) return bl_fail(&c->err, BL_USAGE, "wrong usage: --wap-id: it is empty");
   if (!o->mode) return BL_OK;
   if (strcmp(o->mode, "copy-on-write") == 0) out->mode = BL_COPY_ON_WRITE;
@@ -202,7 +209,9 @@ bl_status cli_metadata_result(cli *c, const char *address, const char *fmt, ...)
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
+  if (c->applied) snprintf(text, sizeof text, "nothing: the batch is applied already");
   cli_json_text(&j, "done", c->common.dry_run ? "nothing (dry run)" : text);
+  if (c->applied) cli_json_bool(&j, "already_applied", true);
   if (c->common.dry_run) cli_json_text(&j, "planned", text);
   else {
     bl_status st = cli_open_table(c, address, &t);

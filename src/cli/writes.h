@@ -8,6 +8,7 @@
 /* The table that the first argument names, and what the common options say of a change of it; BL_USAGE: --mode, empty
  * ids. */
 bl_status cli_open_to_write(cli *c, bl_table **t, bl_write_options *o);
+bl_status cli_check_batch(cli *c); /* BL_USAGE: an empty id */
 bl_status cli_table_options(cli *c, bl_table_options *out);
 
 /* Ask on the terminal, unless --yes or --dry-run; BL_USAGE: no, or nobody can be asked. */

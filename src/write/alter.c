@@ -314,5 +314,5 @@ static bl_status edit(void *user, bl_edit *e, bl_error *err) {
 bl_status bl_alter(bl_table *t, const char *const *words, size_t n, const bl_write_options *o, bl_error *err) {
   alteration x = {.words = words, .n = n};
   BL_TRY(find_verb(words, n, &x.verb, err));
-  return bl_commit_metadata(t, edit, &x, o, err);
+  return bl_commit_metadata(t, "alter", edit, &x, o, err);
 }

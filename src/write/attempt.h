@@ -150,7 +150,5 @@ bl_status bl_counts_new(bl_attempt *at, bl_error *err) BL_CHECKED;
 bl_status bl_count_file(bl_attempt *at, const bl_data_file *f, bool added, bl_error *err) BL_CHECKED;
 bl_status bl_attempt_summary(bl_attempt *at, const bl_write_options *o, bl_pairs *out, bl_error *err) BL_CHECKED;
 bool bl_summary_is_own(bl_str key); /* a key that the table sets itself */
-/* BL_USAGE: malformed, or a key that the table sets itself. */
-bl_status bl_summary_check(const bl_write_options *o, bl_error *err) BL_CHECKED;
 
 #endif

@@ -69,7 +69,10 @@ static bl_status move_branch(void *user, bl_edit *e, bl_error *err) {
 }
 
 static bl_status move(picking *p, bl_write_result *r, bl_error *err) {
-  BL_TRY(bl_commit_metadata(p->t, move_branch, p, p->o, err));
+  bl_write_options own = *p->o;
+  own.already_applied = &r->already_applied;
+  BL_TRY(bl_commit_metadata(p->t, "cherry-pick", move_branch, p, &own, err));
+  if (r->already_applied) return BL_OK;
   r->committed = !p->o->dry_run;
   r->snapshot_id = p->pick->id;
   r->sequence_number = p->pick->sequence_number;

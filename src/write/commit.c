@@ -11,6 +11,7 @@
 
 #include "write/attempt.h"
 #include "write/metadata_edit.h"
+#include "write/metadata_note.h"
 #include "write/pointer.h"
 #include "write/properties.h"
 
@@ -204,7 +205,9 @@ static bl_status edit_document(bl_attempt *at, const bl_write_options *o, bl_edi
   const bl_ref *begins = at->c->s->begins;
   bl_ref branch = begins ? *begins : (bl_ref){.name = at->c->ref, .is_branch = true};
   branch.snapshot_id = at->snapshot.id;
+  const bl_write_options *note = at->c->s->begins_note;
   BL_TRY(bl_edit_add_snapshot(e, &at->snapshot, at->next_row_id, err));
+  if (note) BL_TRY(bl_note_put(e->a, bl_edit_object(e, "properties"), BL_VERB_CREATE_BRANCH, note, e->now_ms, err));
   return o->wap_id ? BL_OK : bl_edit_set_ref(e, &branch, err);
 }
 
@@ -402,7 +405,23 @@ bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o,
 
 /* ---- metadata alone ---- */
 
-static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool dry, bool *moving, bl_error *err) {
+typedef struct metadata_change {
+  const char *verb;
+  bl_metadata_edit edit;
+  void *user;
+  const bl_write_options *o;
+} metadata_change;
+
+/* What is edited, and what is told of it: a batch is worth a version of its own. */
+static bl_status edit_and_note(const metadata_change *c, bl_edit *e, bl_error *err) {
+  BL_TRY(c->edit(c->user, e, err));
+  if (!c->o->batch_id && !bl_edit_changed(e)) return BL_OK;
+  if (!c->o->batch_id && !c->o->n_summary) return BL_OK;
+  return bl_note_put(e->a, bl_edit_object(e, "properties"), c->verb, c->o, e->now_ms, err);
+}
+
+static bl_status edit_once(bl_table *t, const metadata_change *c, bool *moving, bl_error *err) {
+  bool applied;
   bl_table *base = NULL;
   bl_arena *a = NULL;
   bl_edit e;
@@ -414,8 +433,11 @@ static bl_status edit_once(bl_table *t, bl_metadata_edit edit, void *user, bool 
   BL_GO(bl_edit_begin(a, base->metadata, &e, err));
   e.table = base;
   e.written = &written;
-  BL_GO(edit(user, &e, err));
-  if (!dry && bl_edit_changed(&e)) st = finish_and_move(base, &e, &written, moving, err);
+  BL_GO(bl_note_is_there(t->ctx, &base->metadata->properties, c->verb, c->o, &applied, err));
+  if (c->o->already_applied) *c->o->already_applied = applied;
+  if (applied) goto done;
+  BL_GO(edit_and_note(c, &e, err));
+  if (!c->o->dry_run && bl_edit_changed(&e)) st = finish_and_move(base, &e, &written, moving, err);
 done:
   bl_unsynced_dispose(&written);
   bl_table_free(base);
@@ -423,15 +445,19 @@ done:
   return st;
 }
 
-bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, const bl_write_options *o, bl_error *err) {
+bl_status bl_commit_metadata(bl_table *t, const char *verb, bl_metadata_edit edit, void *user,
+                             const bl_write_options *o, bl_error *err) {
+  static const bl_write_options defaults = {0};
+  const metadata_change c = {verb, edit, user, o ? o : &defaults};
   retries left;
   bl_error why;
   BL_TRY(bl_pointer_check(t, err));
+  BL_TRY(bl_summary_check(c.o, err));
   retries_init(&left, t->ctx, &t->metadata->properties);
   for (;;) {
     bool moving = false;
     why = (bl_error)BL_ERROR_INIT;
-    bl_status st = edit_once(t, edit, user, o && o->dry_run, &moving, &why);
+    bl_status st = edit_once(t, &c, &moving, &why);
     if (st == BL_OK) return BL_OK;
     if (st != BL_CONFLICT || !moving || !retries_wait(&left))
       return bl_fail_at(err, st, why.position, "%s", why.message);

@@ -22,11 +22,16 @@
 bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o, bl_write_result *r,
                            bl_error *err) BL_CHECKED;
 
-/* A change of metadata alone: edit is called in each attempt with the newest metadata and a copy of its document to
- * edit. Nothing is written where that says the same afterwards, or for a dry run (o, may be NULL). */
+/* A change of metadata alone, of this verb: edit is called in each attempt with the newest metadata and a copy of its
+ * document to edit, to which batch id and summary of o (may be NULL) are added (metadata_note.h). Nothing is written
+ * where that says the same afterwards, for a dry run, or where the table has the batch (*o->already_applied): then edit
+ * is not called. */
 typedef bl_status (*bl_metadata_edit)(void *user, bl_edit *e, bl_error *err);
-bl_status bl_commit_metadata(bl_table *t, bl_metadata_edit edit, void *user, const bl_write_options *o,
-                             bl_error *err) BL_CHECKED;
+bl_status bl_commit_metadata(bl_table *t, const char *verb, bl_metadata_edit edit, void *user,
+                             const bl_write_options *o, bl_error *err) BL_CHECKED;
+
+/* Pairs for a summary, as the caller gives them. BL_USAGE: malformed, one twice, a key that the table sets itself. */
+bl_status bl_summary_check(const bl_write_options *o, bl_error *err) BL_CHECKED;
 
 /* The branch that the options (which may be NULL) mean: main where they name none. */
 bl_str bl_branch_of(const bl_write_options *o);

@@ -9,6 +9,8 @@
 #include "table/pathmap.h"
 #include "table/table.h"
 #include "write/arrow_types.h"
+#include "write/commit.h"
+#include "write/metadata_note.h"
 #include "write/paths.h"
 #include "write/pointer.h"
 #include "write/properties.h"
@@ -124,6 +126,19 @@ static void put_order(members *m, const creating *c) {
            c->order.id ? bl_sort_order_to_json(m->a, &c->order) : NULL);
 }
 
+#define VERB "create"
+
+/* What a note of the creation tells. */
+static bl_write_options note_options(const bl_create_options *o) {
+  return (bl_write_options){.summary = o->summary, .n_summary = o->n_summary, .batch_id = o->batch_id};
+}
+
+static bl_status put_note(members *m, const creating *c, bl_json *properties) {
+  const bl_write_options o = note_options(c->o);
+  BL_TRY(bl_summary_check(&o, c->err));
+  return bl_note_put(m->a, properties, VERB, &o, bl_now_ms(bl_arena_ctx(c->a)), c->err);
+}
+
 static bl_status put_properties(members *m, const creating *c) {
   static const char *const modes[] = {"write.delete.mode", "write.update.mode", "write.merge.mode"};
   members p = {m->a, bl_json_new(m->a, BL_J_OBJECT), true};
@@ -138,6 +153,7 @@ static bl_status put_properties(members *m, const creating *c) {
     if (!key.p) return bl_nomem(c->err);
     put(&p, key.p, bl_json_new_str(m->a, pair.value));
   }
+  if (p.ok) BL_TRY(put_note(m, c, p.obj));
   put(m, "properties", p.ok ? p.obj : NULL);
   return BL_OK;
 }
@@ -312,20 +328,41 @@ static bl_status create_in_catalog(bl_arena *a, const bl_drivers *d, const char 
   return st;
 }
 
+/* ---- again ---- */
+
+/* A name that is taken by the table that this very batch created is no conflict. */
+static bl_status look_whether_created(bl_ctx *ctx, const char *table, const bl_table_options *to,
+                                      const bl_create_options *o, bl_error *err) {
+  const bl_write_options note = note_options(o);
+  bl_table *t = NULL;
+  bool there = false;
+  bl_status st = BL_OK;
+  if (o->batch_id && bl_table_open(ctx, table, to, &t, NULL) == BL_OK)
+    st = bl_note_is_there(ctx, &t->metadata->properties, VERB, &note, &there, NULL);
+  bl_table_free(t);
+  if (st != BL_OK || !there) return BL_CONFLICT;
+  if (o->already_applied) *o->already_applied = true;
+  if (err) *err = (bl_error)BL_ERROR_INIT;
+  return BL_OK;
+}
+
 bl_status bl_table_create(bl_ctx *ctx, const char *table, const bl_table_options *to, const bl_create_options *o,
                           bl_error *err) {
-  static const bl_table_options defaults = {0};
+  bl_table_options with = to ? *to : (bl_table_options){0};
   bl_drivers own = {0};
   bl_arena *a = NULL;
   bl_status st;
-  if (!to) to = &defaults;
-  const bl_drivers *d = to->drivers ? to->drivers : &own;
+  const bl_drivers *d = with.drivers ? with.drivers : &own;
+  if (o->already_applied) *o->already_applied = false;
   BL_GO(bl_arena_new(ctx, &a, err));
-  if (!to->drivers) BL_GO(bl_drivers_default(ctx, &own, err));
+  if (!with.drivers) BL_GO(bl_drivers_default(ctx, &own, err));
+  with.drivers = d;
   if (!*table) BL_GO(bl_fail(err, BL_USAGE, "no table is named: TABLE is empty"));
   if (strchr(table, '/') && o->location)
     BL_GO(bl_fail(err, BL_USAGE, "wrong location: a table in a folder lies there: %s", table));
-  st = strchr(table, '/') ? create_in_folder(a, d, table, to, o, err) : create_in_catalog(a, d, table, to, o, err);
+  st =
+      strchr(table, '/') ? create_in_folder(a, d, table, &with, o, err) : create_in_catalog(a, d, table, &with, o, err);
+  if (st == BL_CONFLICT) st = look_whether_created(ctx, table, &with, o, err);
 done:
   bl_drivers_dispose(&own);
   bl_arena_free(a);

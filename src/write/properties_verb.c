@@ -46,5 +46,5 @@ bl_status bl_set_properties(bl_table *t, const char *const *set, size_t n_set, c
                             const bl_write_options *o, bl_error *err) {
   property_change c = {t, set, unset, n_set, n_unset};
   BL_TRY(check_change(&c, err));
-  return bl_commit_metadata(t, edit, &c, o, err);
+  return bl_commit_metadata(t, n_unset && !n_set ? "unset" : "set", edit, &c, o, err);
 }

@@ -3,9 +3,11 @@
 #include "base/text.h"
 #include "table/refs.h"
 #include "write/commit.h"
+#include "write/metadata_note.h"
 
 typedef struct ref_change {
   const char *name, *at;
+  bl_str on; /* the branch on which `at` lies; p NULL: main */
   bool branch;
   const bl_ref_options *r;
   int64_t snapshot_id; /* what the ref is now; for the result */
@@ -76,11 +78,15 @@ static bl_ref described(const ref_change *c) {
  * it is. */
 static bool begins_empty(const bl_table *t, const ref_change *c) {
   const bl_metadata *md = t->metadata;
-  return c->branch && !c->r->at && !bl_metadata_ref(md, BL_STR("main")) && !bl_metadata_ref(md, bl_str_of(c->name));
+  bool on_main = !c->on.p || bl_str_is(c->on, "main");
+  return c->branch && !c->r->at && on_main && !bl_metadata_ref(md, BL_STR("main")) &&
+         !bl_metadata_ref(md, bl_str_of(c->name));
 }
 
 static bl_status begin_empty(bl_table *t, const ref_change *c, const bl_write_options *o, bl_error *err) {
   const bl_write_options as = {.ref = c->name, .dry_run = o && o->dry_run};
+  if (o) BL_TRY(bl_summary_check(o, err));
+  if (o && o->already_applied) *o->already_applied = false;
   bl_ref ref = described(c);
   bl_write_result unused = {0};
   bl_staged *s;
@@ -88,6 +94,7 @@ static bl_status begin_empty(bl_table *t, const ref_change *c, const bl_write_op
   s->operation = BL_STR("append");
   s->even_if_empty = true;
   s->begins = &ref;
+  s->begins_note = o;
   bl_status st = bl_commit_change(t, s, &as, &unused, err);
   bl_staged_free(s);
   return st;
@@ -102,7 +109,7 @@ static bl_status create(void *user, bl_edit *e, bl_error *err) {
   if (old && old->is_branch != c->branch)
     return bl_fail(err, BL_USAGE, "cannot replace %s: it is a %s", c->name, kind_name(old->is_branch));
   if (old && !c->r->at) s = bl_metadata_snapshot(md, old->snapshot_id); /* its retention alone */
-  else BL_TRY(resolve(md, c->r->at, BL_STR_NONE, &s, err));
+  else BL_TRY(resolve(md, c->r->at, c->on, &s, err));
   bl_ref ref = described(c);
   ref.snapshot_id = s->id;
   return bl_edit_set_ref(e, &ref, err);
@@ -111,11 +118,12 @@ static bl_status create(void *user, bl_edit *e, bl_error *err) {
 bl_status bl_ref_create(bl_table *t, const char *name, bool branch, const bl_ref_options *r, const bl_write_options *o,
                         bl_error *err) {
   static const bl_ref_options defaults = {0};
-  ref_change c = {.name = name, .branch = branch, .r = r ? r : &defaults};
+  ref_change c = {.name = name, .on = o ? or_none(o->ref) : BL_STR_NONE, .branch = branch, .r = r ? r : &defaults};
   BL_TRY(check_name(name, err));
   BL_TRY(check_retention(name, branch, c.r, err));
   if (strcmp(name, "main") == 0 && !branch) return bl_fail(err, BL_USAGE, "wrong name of a tag: main is a branch");
-  return begins_empty(t, &c) ? begin_empty(t, &c, o, err) : bl_commit_metadata(t, create, &c, o, err);
+  if (begins_empty(t, &c)) return begin_empty(t, &c, o, err);
+  return bl_commit_metadata(t, branch ? BL_VERB_CREATE_BRANCH : "create-tag", create, &c, o, err);
 }
 
 /* ---- drop ---- */
@@ -133,7 +141,7 @@ static bl_status drop(void *user, bl_edit *e, bl_error *err) {
 bl_status bl_ref_drop(bl_table *t, const char *name, bool branch, const bl_write_options *o, bl_error *err) {
   ref_change c = {.name = name, .branch = branch};
   if (strcmp(name, "main") == 0) return bl_fail(err, BL_USAGE, "cannot drop main: every table has it");
-  return bl_commit_metadata(t, drop, &c, o, err);
+  return bl_commit_metadata(t, branch ? "drop-branch" : "drop-tag", drop, &c, o, err);
 }
 
 /* ---- fast-forward, rollback ---- */
@@ -176,18 +184,19 @@ static bl_status back(void *user, bl_edit *e, bl_error *err) {
   return move_to(c, e, s, err);
 }
 
-static bl_status move(bl_table *t, bl_metadata_edit edit, ref_change *c, const bl_write_options *o, bl_write_result *r,
-                      bl_error *err) {
+static bl_status move(bl_table *t, const char *verb, bl_metadata_edit edit, ref_change *c, const bl_write_options *o,
+                      bl_write_result *r, bl_error *err) {
+  bl_write_options own = o ? *o : (bl_write_options){0};
   bl_write_result unused;
   const bl_ref *was = bl_metadata_ref(t->metadata, bl_str_of(c->name));
   if (!r) r = &unused;
   *r = (bl_write_result){0};
-  if (o && (o->wap_id || o->batch_id || o->n_summary || o->stage))
-    return bl_fail(err, BL_USAGE,
-                   "cannot stage it, or keep a summary, a batch id or a WAP id: %s moves, no snapshot is made",
-                   c->name);
-  BL_TRY(bl_commit_metadata(t, edit, c, o, err));
-  r->committed = !(o && o->dry_run) && !(was && was->snapshot_id == c->snapshot_id);
+  own.already_applied = &r->already_applied;
+  if (own.wap_id || own.stage)
+    return bl_fail(err, BL_USAGE, "cannot stage it, or keep a WAP id: %s moves, no snapshot is made", c->name);
+  BL_TRY(bl_commit_metadata(t, verb, edit, c, &own, err));
+  if (r->already_applied) return BL_OK;
+  r->committed = !own.dry_run && !(was && was->snapshot_id == c->snapshot_id);
   const bl_snapshot *s = bl_metadata_snapshot(t->metadata, c->snapshot_id);
   r->snapshot_id = c->snapshot_id;
   r->sequence_number = s ? s->sequence_number : 0;
@@ -197,10 +206,10 @@ static bl_status move(bl_table *t, bl_metadata_edit edit, ref_change *c, const b
 bl_status bl_fast_forward(bl_table *t, const char *branch, const char *to, const bl_write_options *o,
                           bl_write_result *r, bl_error *err) {
   ref_change c = {.name = branch, .at = to};
-  return move(t, forward, &c, o, r, err);
+  return move(t, "fast-forward", forward, &c, o, r, err);
 }
 
 bl_status bl_rollback(bl_table *t, const char *snapshot, const bl_write_options *o, bl_write_result *r, bl_error *err) {
   ref_change c = {.name = o && o->ref ? o->ref : "main", .at = snapshot};
-  return move(t, back, &c, o, r, err);
+  return move(t, "rollback", back, &c, o, r, err);
 }

@@ -285,7 +285,7 @@ bl_status bl_relocate(bl_table *t, const char *to, const bl_write_options *o, bl
   char *trimmed = bl_asprintf(t->ctx, "%.*s", (int)folder.n, folder.p);
   if (!trimmed) return bl_nomem(err);
   x.to = bl_str_of(trimmed);
-  bl_status st = bl_commit_metadata(t, edit, &x, o, err);
+  bl_status st = bl_commit_metadata(t, "relocate", edit, &x, o, err);
   if (st == BL_OK || st == BL_UNKNOWN) forget_written(&x);
   else remove_written(&x, t);
   bl_free(t->ctx, trimmed);

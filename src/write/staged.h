@@ -44,8 +44,9 @@ typedef struct bl_staged {
   bl_isolation isolation;
   bool even_if_empty;   /* commit a snapshot though nothing changes */
   const bl_ref *begins; /* the branch that the snapshot begins: it must not be there yet; NULL: it is there */
-  bl_pairs summary;     /* additional */
-  bl_str *ids;          /* of the documents that it comes from: each is committed once on a branch */
+  const bl_write_options *begins_note; /* batch id and summary of its creation; NULL: none */
+  bl_pairs summary;                    /* additional */
+  bl_str *ids;                         /* of the documents that it comes from: each is committed once on a branch */
   size_t n_ids, cap_ids;
   bl_str branch, batch_id, wap_id; /* of a document: what its commit is told where it is not told otherwise */
   bl_str on_position;              /* of a source, that the branch had recorded last; p NULL: none */

@@ -107,6 +107,27 @@ class Tables(TableCase):
         self.assertEqual(self.changes('--from', 'seq:1', '--to', 'seq:2'), [])
         self.assertEqual([e['_change_type'] for e in self.lines('history', '--row-id', '0')], ['INSERT'])
 
+    def test_changes_of_metadata_are_done_once_a_batch(self):
+        schema = ('--schema', 'id long, v string', '--summary', 'who=me', '--batch-id')
+        self.run_ok('create', self.table, *schema, 'b1')
+        self.assertTrue(self.result('create', self.table, *schema, 'b1')['already_applied'])
+        self.refuse(5, 'table already', 'create', self.table, *schema, 'b2')
+        self.refuse(2, 'empty', 'create', self.table, *schema, '')
+        self.append(1)
+        for words in (['alter', self.table, 'add', 'q', 'int'], ['set', self.table, 'a=b'], ['unset', self.table, 'a'],
+                      ['branch', self.table, 'create', 'b'], ['tag', self.table, 'create', 't'],
+                      ['fast-forward', self.table, 'b', 'main'], ['rollback', self.table, 'main', '--yes'],
+                      ['branch', self.table, 'drop', 'b', '--yes'], ['relocate', self.table, '--to', '/elsewhere']):
+            words += ['--batch-id', 'b1', '--summary', 'why=%s' % words[0]]
+            planned = self.result(*words, '--dry-run')
+            self.assertNotIn('already', str(planned), words)
+            self.assertNotIn('already', str(self.result(*words)), words)
+            self.assertIn('already', self.result(*words)['done'], words)
+            self.assertIn('already', self.result(*words, '--dry-run')['planned'], words)
+        properties = self.result('inspect', self.table, 'properties')
+        self.assertEqual(json.loads(properties['bergline.metadata-summary'])['summary'], {'why': 'relocate'})
+        self.assertIn('create b1', json.loads(properties['bergline.metadata-batches']))
+
     # ---- branches ----
 
     def test_branches_and_tags(self):
@@ -128,6 +149,9 @@ class Tables(TableCase):
             self.refuse(8, 'no such branch: nowhere of ' + self.table, *verb, '--ref', 'nowhere')
             self.refuse(2, 'cannot commit to then of %s: it is a tag' % self.table, *verb, '--ref', 'then')
         self.refuse(2, 'no ancestor', 'fast-forward', self.table, 'main', 'audit')
+        self.run_ok('branch', self.table, 'create', 'audit2', '--ref', 'audit')
+        self.assertEqual(self.rows(self.table, '--at', 'audit2'), {1: 0, 2: 1, 3: 2})
+        self.refuse(8, 'nowhere', 'tag', self.table, 'create', 'z', '--ref', 'nowhere')
         self.refuse(2, '--yes', 'tag', self.table, 'drop', 'then')
         self.run_ok('tag', self.table, 'drop', 'then', '--yes')
         self.refuse(8, 'then', 'tag', self.table, 'drop', 'then', '--yes')
@@ -172,9 +196,8 @@ class Tables(TableCase):
         self.run_ok('tag', self.table, 'create', 'first')
         self.append(3)
         self.refuse(2, '--yes', 'rollback', self.table, 'first')
-        for option in ('--wap-id', '--batch-id', '--summary'):
-            self.refuse(2, 'no such option', 'rollback', self.table, 'first', '--yes', option, 'a=b')
-        self.refuse(2, 'no such option', 'cherry-pick', self.table, 'first', '--wap-id', 'w')
+        for verb in (('rollback', self.table, 'first', '--yes'), ('cherry-pick', self.table, 'first')):
+            self.refuse(2, 'no such option', *verb, '--wap-id', 'w')
         self.run_ok('rollback', self.table, 'first', '--yes')
         self.append(4)
         self.assertEqual(self.rows(self.table), {1: 0, 2: 1, 4: 3})

@@ -360,7 +360,7 @@ static bl_status branch_off(void *user, bl_edit *e, bl_error *err) {
 
 static void make_branch(twin *w) {
   bl_error err = BL_ERROR_INIT;
-  test_ok(bl_commit_metadata(w->t, branch_off, w, NULL, &err), &err);
+  test_ok(bl_commit_metadata(w->t, "test", branch_off, w, NULL, &err), &err);
   twin_reopen(w);
   w->now[1] = w->now[0];
   w->head[1] = w->head[0];

@@ -428,7 +428,7 @@ static void test_attempts__give_no_id_twice_where_next_row_id_is_wrong(void **st
   world w;
   world_begin(&w, 3);
   world_append(&w, "a", 4);
-  test_ok(bl_commit_metadata(w.t, lower_next_row_id, NULL, NULL, &w.err), &w.err);
+  test_ok(bl_commit_metadata(w.t, "test", lower_next_row_id, NULL, NULL, &w.err), &w.err);
   stage *s = world_stage(&w);
   stage_add(s, "b", 10);
   world_refuses(&w, s, BL_DAMAGED, "next-row-id is 3");

@@ -70,7 +70,7 @@ static void begin_upgraded(world *w) {
   stage_remove(s, "b");
   world_commit(w, s);
   assert_false(world_head(w)->has_first_row_id);
-  test_ok(bl_commit_metadata(w->t, to_version_3, NULL, NULL, &w->err), &w->err);
+  test_ok(bl_commit_metadata(w->t, "test", to_version_3, NULL, NULL, &w->err), &w->err);
   world_reopen(w);
   world_shows(w, "D@- +c:8 id=- raw=- seq=2\nD@- =a:10 id=- raw=- seq=1 xb:5 id=- raw=- seq=1");
 }

@@ -257,7 +257,7 @@ static void test_conflict__what_a_change_rests_on_must_be_in_the_history(void **
   stage *mine = world_stage(&w), *append = world_stage(&w);
   stage_delete(mine, "a", 0);
   stage_add(append, "d", 2);
-  test_ok(bl_commit_metadata(w.t, to_first_snapshot, NULL, NULL, &w.err), &w.err);
+  test_ok(bl_commit_metadata(w.t, "test", to_first_snapshot, NULL, NULL, &w.err), &w.err);
   world_refuses(&w, mine, BL_CONFLICT, "no longer in the history");
   world_commit(&w, append);
   world_shows(&w, "D@12 +d:2 id=12 raw=- seq=3\nD@0 +a:5 id=0 raw=- seq=1 +b:5 id=5 raw=- seq=1");

@@ -65,7 +65,8 @@ static void test_create__schemas_are_written_as_text(void **state) {
   schema_is(&x, "d date default '2026-01-31', t timestamptz default timestamptz '2026-01-31T00:00:00Z'",
             "[{\"id\":1,\"name\":\"d\",\"required\":false,\"type\":\"date\",\"initial-default\":\"2026-01-31\","
             "\"write-default\":\"2026-01-31\"},{\"id\":2,\"name\":\"t\",\"required\":false,\"type\":\"timestamptz\","
-            "\"initial-default\":\"2026-01-31T00:00:00.000000+00:00\",\"write-default\":\"2026-01-31T00:00:00.000000+00:00\"}]");
+            "\"initial-default\":\"2026-01-31T00:00:00.000000+00:00\",\"write-default\":\"2026-01-31T00:00:00.000000+"
+            "00:00\"}]");
   end(&x);
 }
 

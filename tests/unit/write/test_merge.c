@@ -102,7 +102,7 @@ static void test_merge__the_number_0_is_a_number(void **state) {
   size_t n;
   begin(&w, 1, "1");
   world_append(&w, "a", 3);
-  test_ok(bl_commit_metadata(w.t, to_version_2, NULL, NULL, &w.err), &w.err);
+  test_ok(bl_commit_metadata(w.t, "test", to_version_2, NULL, NULL, &w.err), &w.err);
   world_append(&w, "b", 3);
   world_shows(&w, "D@- +b:3 id=- raw=- seq=1 =a:3 id=- raw=- seq=0");
   test_ok(bl_arena_new(w.ctx, &a, &w.err), &w.err);

@@ -285,8 +285,8 @@ static void test_refs__moves_refuse_what_only_a_snapshot_could_keep(void **state
   (void)state;
   world w;
   bl_error err = BL_ERROR_INIT;
-  const bl_write_options kept[] = {
-      {.wap_id = "w"}, {.batch_id = "b"}, {.summary = (const char *const[]){"a=b"}, .n_summary = 1}};
+  char *descriptor = NULL;
+  const bl_write_options kept[] = {{.wap_id = "w"}, {.stage = &descriptor}};
   world_begin(&w, 3);
   world_append(&w, "a", 1);
   world_append(&w, "b", 1);
@@ -598,7 +598,7 @@ static bl_status forget(void *user, bl_edit *e, bl_error *err) {
 static void expire(rival *r) {
   bl_error err = BL_ERROR_INIT;
   bl_table *t = open_anew(r->w);
-  test_ok(bl_commit_metadata(t, forget, r, NULL, &err), &err);
+  test_ok(bl_commit_metadata(t, "test", forget, r, NULL, &err), &err);
   bl_table_free(t);
 }
 
