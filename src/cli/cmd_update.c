@@ -47,7 +47,8 @@ const cli_command cli_update = {
     .about = "change values of rows, which keep their ids",
     .formats = "text|json",
     .text =
-        "  EXPR: literals and columns (of the row before the change), + - * / %, || of strings, coalesce(a, b, …),\n"
+        "  EXPR: literals and columns (of the row before the change, metadata columns too), + - * / %, || of strings, "
+        "coalesce(a, b, …),\n"
         "  case when PREDICATE then x … else y end, cast(x as type), parentheses. Integers divided give a double, or,\n"
         "  set to an integer column, a whole number cut towards zero. A value that does not fit, an overflow and a\n"
         "  division by zero end the command with the row's place; nothing is written then.\n"

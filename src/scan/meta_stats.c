@@ -64,3 +64,10 @@ bool bl_partition_stats(const bl_partition_spec *spec, const bl_data_file *d, co
   out->lower = out->upper = *v;
   return true;
 }
+
+bool bl_entry_stats(void *user, const bl_field *f, bl_stats *out) {
+  const bl_entry_told *t = user;
+  if (f->id >= 0) return bl_meta_stats((void *)t->entry, f, out);
+  const bl_typed_spec *s = bl_typed_specs_get(t->specs, t->entry->file.spec_id);
+  return s && bl_partition_stats(s->spec, &t->entry->file, f, out);
+}

@@ -41,22 +41,10 @@ static bool partition_may_match(const planner *p, const bl_data_file *f) {
   return bl_partition_may_match(p->o->filter, s->spec, s->types, p->o->schema, f->partition, f->n_partition);
 }
 
-typedef struct told_by {
-  const planner *p;
-  bl_manifest_entry *e;
-} told_by;
-
-static bool told(void *user, const bl_field *f, bl_stats *out) {
-  const told_by *b = user;
-  if (f->id >= 0) return bl_meta_stats(b->e, f, out);
-  const bl_typed_spec *s = bl_typed_specs_get(&b->p->specs, b->e->file.spec_id);
-  return s && bl_partition_stats(s->spec, &b->e->file, f, out);
-}
-
 static bool entry_may_match(const planner *p, bl_manifest_entry *e) {
   if (!p->o->filter) return true;
   if (!partition_may_match(p, &e->file)) return false;
-  return bl_metrics_may_match(p->o->filter, &e->file, p->o->schema, told, &(told_by){p, e});
+  return bl_metrics_may_match(p->o->filter, &e->file, p->o->schema, bl_entry_stats, &(bl_entry_told){e, &p->specs});
 }
 
 static bl_status read_deletes(void *user, size_t i, bl_error *err) {

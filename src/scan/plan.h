@@ -5,6 +5,7 @@
 
 #include "model/expr.h"
 #include "scan/delete_index.h"
+#include "scan/typed_specs.h"
 #include "table/manifests.h"
 
 typedef struct bl_scan_file {
@@ -55,5 +56,11 @@ bool bl_meta_stats(void *data_entry, const bl_field *f, bl_stats *out);
 /* Of a part of _partition (bl_filter_meta_schema), which is constant in a file of that spec: null where the spec has no
  * such field. False where the value is not of the part's type. */
 bool bl_partition_stats(const bl_partition_spec *spec, const bl_data_file *d, const bl_field *f, bl_stats *out);
+/* Both, of one entry; user: a bl_entry_told. */
+typedef struct bl_entry_told {
+  const bl_manifest_entry *entry;
+  const bl_typed_specs *specs;
+} bl_entry_told;
+bool bl_entry_stats(void *user, const bl_field *f, bl_stats *out);
 
 #endif

@@ -134,12 +134,14 @@ bl_status bl_change_run(bl_table *t, const bl_write_options *o, const char *kind
 
 bl_status bl_change_filter(bl_change *c, const char *where, bl_expr **out, bl_error *err) {
   bl_expr *parsed;
+  const bl_schema *meta;
   *out = NULL;
   if (!where) return BL_OK;
   bl_str text = bl_arena_str(c->arena, bl_str_of(where)); /* the tree points into it */
   if (!text.p) return bl_nomem(err);
   BL_TRY(bl_expr_parse(c->arena, text, &parsed, err));
-  return bl_expr_bind(c->arena, parsed, c->schema, bl_meta_schema(), out, err);
+  BL_TRY(bl_filter_meta_schema(c->arena, c->t->metadata, &meta, err));
+  return bl_expr_bind(c->arena, parsed, c->schema, meta, out, err);
 }
 
 bl_status bl_change_writers(bl_change *c, bool keep_order, bl_writer_pool **out, bl_error *err) {

@@ -33,7 +33,8 @@ bl_status bl_change_run(bl_table *t, const bl_write_options *o, const char *kind
 /* Does the branch hold the batch already? */
 bool bl_change_is_applied(const bl_table *t, const bl_write_options *o);
 
-/* Text as a filter bound to the table's current schema (NULL: all rows), in the change's arena. */
+/* Text as a filter bound to the table's current schema and the metadata columns (NULL: all rows), in the change's
+ * arena. */
 bl_status bl_change_filter(bl_change *c, const char *where, bl_expr **out, bl_error *err) BL_CHECKED;
 
 /* Writers of rows: the schema's columns, in v3 followed by the two lineage columns (bl_touch's `all`). */

@@ -57,7 +57,7 @@ static bool may_have_been_read(const checking *c, const bl_manifest_entry *e) {
   if (spec && !bl_partition_may_match(filter, spec->spec, spec->types, c->s->conflict_schema, e->file.partition,
                                       e->file.n_partition))
     return false;
-  return bl_metrics_may_match(filter, &e->file, c->s->conflict_schema, bl_meta_stats, (void *)e);
+  return bl_metrics_may_match(filter, &e->file, c->s->conflict_schema, bl_entry_stats, &(bl_entry_told){e, &c->specs});
 }
 
 static bool is_in_replaced_partition(const checking *c, const bl_data_file *f) {

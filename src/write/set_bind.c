@@ -9,7 +9,7 @@ enum { MAX_PATH = 64 };
 typedef struct binder {
   bl_arena *a;
   bl_str text;
-  const bl_schema *schema;
+  const bl_schema *schema, *meta;
   const bl_type *wanted;
 } binder;
 
@@ -30,7 +30,8 @@ static bool is_time(const bl_type *t) {
 static bl_str type_name(binder *b, const bl_type *t) {
   bl_buf text;
   bl_buf_init(&text, bl_arena_ctx(b->a), 1000);
-  bl_type_print(&text, t);
+  if (t->kind == BL_STRUCT) bl_buf_cstr(&text, bl_kind_name(t->kind)); /* ids of fields say nothing here */
+  else bl_type_print(&text, t);
   bl_str s = text.failed ? BL_STR("?") : bl_arena_str(b->a, (bl_str){(const char *)text.p, text.n});
   bl_buf_free(&text);
   return s.p ? s : BL_STR("?");
@@ -185,13 +186,13 @@ static bl_status bind_column(binder *b, bl_set_node *n, bl_error *err) {
   int32_t path[MAX_PATH];
   if (!f) {
     if (bl_str_starts(bare, BL_STR("meta."))) bare = (bl_str){bare.p + 5, bare.n - 5};
-    f = bl_schema_find_name(bl_meta_schema(), bare);
+    f = bl_schema_find_name(b->meta, bare);
   }
   if (!f) return bl_expr_fail(err, b->text, n->at, "column \"%s\": there is none of this name and case", n->column.p);
   n->n_path = bl_columns_path(b->wanted, f->id, path, MAX_PATH);
   if (n->n_path == 0)
     return bl_expr_fail(err, b->text, n->at, "column \"%s\": it is %s", n->column.p,
-                        f->id > BL_ID_FIRST_RESERVED ? "not available here" : "inside a list or map");
+                        f->id < 0 || f->id > BL_ID_FIRST_RESERVED ? "not available here" : "inside a list or map");
   n->path = bl_arena_alloc(b->a, n->n_path, sizeof *n->path);
   if (!n->path) return bl_nomem(err);
   memcpy(n->path, path, n->n_path * sizeof *path);
@@ -310,7 +311,7 @@ static bl_status bind_when(binder *b, const bl_set_node *from, bl_set_node *n, b
   n->when = bl_arena_alloc(b->a, n->n_when + 1, sizeof *n->when);
   if (!n->when) return bl_nomem(err);
   for (size_t i = 0; i < n->n_when; i++) {
-    bl_status st = bl_expr_bind(b->a, from->when[i], b->schema, bl_meta_schema(), &n->when[i], err);
+    bl_status st = bl_expr_bind(b->a, from->when[i], b->schema, b->meta, &n->when[i], err);
     if (st != BL_OK && err && err->position >= 0) err->position += (int64_t)from->when_at[i];
     BL_TRY(st);
     size_t k = bl_expr_fields(n->when[i], ids, BL_LEN(ids));
@@ -320,6 +321,28 @@ static bl_status bind_when(binder *b, const bl_set_node *from, bl_set_node *n, b
         return bl_expr_fail(err, b->text, from->when_at[i], "it asks for a column that is not available here");
   }
   return BL_OK;
+}
+
+/* ---- metadata columns ---- */
+
+static bl_status add_meta(bl_columns *c, bl_str name, const bl_schema *meta, bl_error *err) {
+  bl_str bare = name;
+  if (!name.p || bl_schema_find_name(c->schema, name)) return BL_OK;
+  if (bl_str_starts(name, BL_STR("meta."))) bare = (bl_str){name.p + 5, name.n - 5};
+  const bl_field *f = bl_schema_find_name(meta, bare);
+  return f ? bl_columns_add_id(c, f->id, err) : BL_OK; /* binding names it */
+}
+
+static bl_status add_of_predicate(bl_columns *c, const bl_expr *e, const bl_schema *meta, bl_error *err) {
+  for (size_t i = 0; i < e->n_args; i++) BL_TRY(add_of_predicate(c, e->args[i], meta, err));
+  BL_TRY(add_meta(c, e->column, meta, err));
+  return add_meta(c, e->column2, meta, err);
+}
+
+bl_status bl_set_columns(bl_columns *c, const bl_set_node *n, const bl_schema *meta, bl_error *err) {
+  for (size_t i = 0; i < n->n_args; i++) BL_TRY(bl_set_columns(c, n->args[i], meta, err));
+  for (size_t i = 0; i < n->n_when; i++) BL_TRY(add_of_predicate(c, n->when[i], meta, err));
+  return add_meta(c, n->column, meta, err);
 }
 
 /* ---- the tree ---- */
@@ -353,9 +376,9 @@ static bl_status bind(binder *b, const bl_set_node *from, const bl_type *want, b
   }
 }
 
-bl_status bl_set_bind(bl_arena *a, bl_str text, const bl_set_node *n, const bl_schema *schema, const bl_type *wanted,
-                      const bl_type *to, bl_set_node **out, bl_error *err) {
-  binder b = {.a = a, .text = text, .schema = schema, .wanted = wanted};
+bl_status bl_set_bind(bl_arena *a, bl_str text, const bl_set_node *n, const bl_set_names *names, const bl_type *to,
+                      bl_set_node **out, bl_error *err) {
+  binder b = {.a = a, .text = text, .schema = names->schema, .meta = names->meta, .wanted = names->wanted};
   *out = NULL;
   BL_TRY(bind(&b, n, to, out, err));
   bool nested = bl_kind_is_nested((*out)->type.kind) || (*out)->type.kind == BL_VARIANT;

@@ -26,12 +26,14 @@ static void column_value(const row *r, const int32_t *path, size_t n_path, const
   bl_view_value(v, r->i, t, out);
 }
 
-/* A predicate's field, by its id. */
+/* A predicate's field, by its id; parts of _partition have theirs negated, as bl_columns_path has it. */
 static bool path_of(const bl_view *v, int32_t id, int32_t *path, size_t max, size_t *n) {
   for (size_t k = 0; *n < max && k < v->n_children; k++) {
     path[(*n)++] = (int32_t)k;
     if (v->children[k].field_id == id) return true;
-    if (v->children[k].kind == BL_D_STRUCT && path_of(&v->children[k], id, path, max, n)) return true;
+    bool partition = v->children[k].field_id == BL_ID_PARTITION, inside = partition == (id < 0);
+    if (v->children[k].kind == BL_D_STRUCT && inside && path_of(&v->children[k], partition ? -id : id, path, max, n))
+      return true;
     (*n)--;
   }
   return false;

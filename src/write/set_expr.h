@@ -8,12 +8,12 @@
  *   primary    := literal | column | '(' expr ')' | coalesce '(' expr { ',' expr } ')' | cast '(' expr as type ')'
  *               | case { when PREDICATE then expr } [ else expr ] end
  *
- * Columns are the row's old values, PREDICATE is one of model/expr.h, literals are those of predicates.
- *  V1 + - * % of integers are computed as longs, with a decimal as decimals of at most 38 digits, with a float or
- * double as doubles. What does not fit is an error, as is a division by zero of any type; null makes everything null.
- *  V2 a / b of integers is a double, unless an integer is wanted (then it is cut towards zero) or a decimal.
- *  V3 A literal takes the type that is wanted at its place and must fit it. Other values are converted to it where
- *     numbers become numbers (fractions are cut for integers, rounded half away from zero for decimals), dates become
+ * Columns are the row's old values, also of metadata columns, PREDICATE is one of model/expr.h, literals are those of
+ * predicates. V1 + - * % of integers are computed as longs, with a decimal as decimals of at most 38 digits, with a
+ * float or double as doubles. What does not fit is an error, as is a division by zero of any type; null makes
+ * everything null. V2 a / b of integers is a double, unless an integer is wanted (then it is cut towards zero) or a
+ * decimal. V3 A literal takes the type that is wanted at its place and must fit it. Other values are converted to it
+ * where numbers become numbers (fractions are cut for integers, rounded half away from zero for decimals), dates become
  *     timestamps of their midnight, and anything becomes a string; else a cast is needed.
  *  V4 The whole value of a nested column can be null or another column of the same type. */
 #ifndef BL_WRITE_SET_EXPR_H
@@ -21,6 +21,7 @@
 
 #include "model/expr.h"
 #include "rows/arrow_view.h"
+#include "scan/columns.h"
 
 typedef enum bl_set_op {
   BL_S_LITERAL,
@@ -58,11 +59,17 @@ struct bl_set_node {
 
 /* "a.b = EXPR": *target is the column's name. BL_USAGE with position. */
 bl_status bl_set_parse(bl_arena *a, bl_str text, bl_str *target, bl_set_node **out, bl_error *err) BL_CHECKED;
-/* Names to fields of `schema` and columns of `wanted` (the struct type of the batches: it holds the schema's columns,
- * and metadata columns); the result is of the type `to`. BL_USAGE with position: unknown columns, types that do not go
+/* What names mean: columns of `schema`, metadata columns of `meta` (bl_filter_meta_schema). */
+typedef struct bl_set_names {
+  const bl_schema *schema, *meta;
+  const bl_type *wanted; /* the struct type of the batches: the schema's columns, and metadata columns */
+} bl_set_names;
+/* The metadata columns that a tree as parsed names: added to the columns of its batches. */
+bl_status bl_set_columns(bl_columns *c, const bl_set_node *n, const bl_schema *meta, bl_error *err) BL_CHECKED;
+/* Names to columns; the result is of the type `to`. BL_USAGE with position: unknown columns, types that do not go
  * together. */
-bl_status bl_set_bind(bl_arena *a, bl_str text, const bl_set_node *n, const bl_schema *schema, const bl_type *wanted,
-                      const bl_type *to, bl_set_node **out, bl_error *err) BL_CHECKED;
+bl_status bl_set_bind(bl_arena *a, bl_str text, const bl_set_node *n, const bl_set_names *names, const bl_type *to,
+                      bl_set_node **out, bl_error *err) BL_CHECKED;
 /* The value at row i of the batch that `root` is attached to. Bytes live in the batch, in the tree or in `scratch`.
  * BL_USAGE: overflow, division by zero, a cast that fails (the message says only why). Not for nested columns. */
 bl_status bl_set_eval(const bl_set_node *n, const bl_view *root, int64_t i, bl_arena *scratch, bl_value *out,

@@ -10,17 +10,20 @@
 enum { MAX_PATH = 64 };
 
 typedef struct assignment {
+  bl_str text;
   const bl_field *target;
   int32_t path[MAX_PATH]; /* child indexes from the batch down to it */
   size_t n_path;
-  bl_set_node *value;
+  bl_set_node *value;                  /* as parsed, then bound */
   struct ArrowSchema type, batch_type; /* of the column; of a batch of it alone */
 } assignment;
 
 struct bl_setter {
   bl_ctx *ctx;
   bl_arena *arena;
-  const bl_type *wanted;
+  bl_columns columns;        /* of the batches */
+  size_t n_out;              /* those of them that come out */
+  const bl_schema *meta;     /* bl_filter_meta_schema */
   struct ArrowSchema schema; /* of the batches */
   assignment *items;
   size_t n;
@@ -44,52 +47,68 @@ static bl_status find_target(bl_setter *s, bl_str text, bl_str name, const bl_sc
                              bl_error *err) {
   a->target = bl_schema_find_name(schema, name);
   if (!a->target) return bl_expr_fail(err, text, 0, "column \"%s\": there is none of this name and case", name.p);
-  a->n_path = bl_columns_path(s->wanted, a->target->id, a->path, MAX_PATH);
+  a->n_path = bl_columns_path(&s->columns.wanted, a->target->id, a->path, MAX_PATH);
   if (a->n_path == 0) return bl_expr_fail(err, text, 0, "column \"%s\": it is inside a list or map", name.p);
   for (const assignment *b = s->items; b < a; b++)
     if (overlap(a, b)) return bl_expr_fail(err, text, 0, "column \"%s\": it is set twice", name.p);
   return BL_OK;
 }
 
-static bl_status add_assignment(bl_setter *s, bl_str text, const bl_schema *schema, bl_error *err) {
+/* Its columns are added; it is bound when all are known. */
+static bl_status add_assignment(bl_setter *s, const char *set, bl_error *err) {
   assignment *a = &s->items[s->n];
-  bl_set_node *parsed;
   bl_str name;
-  BL_TRY(bl_set_parse(s->arena, text, &name, &parsed, err));
-  BL_TRY(find_target(s, text, name, schema, a, err));
-  BL_TRY(bl_set_bind(s->arena, text, parsed, schema, s->wanted, &a->target->type, &a->value, err));
+  a->text = bl_arena_str(s->arena, bl_str_of(set));
+  if (!a->text.p) return bl_nomem(err);
+  BL_TRY(bl_set_parse(s->arena, a->text, &name, &a->value, err));
+  BL_TRY(find_target(s, a->text, name, s->columns.schema, a, err));
+  BL_TRY(bl_set_columns(&s->columns, a->value, s->meta, err));
   s->n++;
+  return BL_OK;
+}
+
+static bl_status bind_assignment(bl_setter *s, assignment *a, bl_error *err) {
+  const bl_set_names names = {s->columns.schema, s->meta, &s->columns.wanted};
+  BL_TRY(bl_set_bind(s->arena, a->text, a->value, &names, &a->target->type, &a->value, err));
   BL_TRY(bl_aschema_of_field(s->ctx, a->target, &a->type, err));
   return alone(s->ctx, a->target, &a->batch_type, err);
 }
 
-bl_status bl_setter_new(bl_ctx *ctx, const char *const *set, size_t n, const bl_schema *schema, const bl_type *wanted,
-                        bl_setter **out, bl_error *err) {
+static bl_status name_set(bl_status st, size_t i, bl_error *err) {
+  return st == BL_USAGE ? bl_fail_in(err, st, "set %zu", i + 1) : st;
+}
+
+static bl_status make(bl_setter *s, const char *const *set, size_t n, bl_error *err) {
+  BL_TRY(bl_arena_new(s->ctx, &s->arena, err));
+  s->columns.a = s->arena;
+  BL_TRY(bl_filter_meta_schema(s->arena, s->columns.md, &s->meta, err));
+  s->items = bl_arena_calloc(s->arena, n, sizeof *s->items);
+  if (!s->items) return bl_nomem(err);
+  for (size_t i = 0; i < n; i++) BL_TRY(name_set(add_assignment(s, set[i], err), i, err));
+  for (size_t i = 0; i < n; i++) BL_TRY(name_set(bind_assignment(s, &s->items[i], err), i, err));
+  return bl_aschema_of_struct(s->ctx, &s->columns.wanted, &s->schema, err);
+}
+
+bl_status bl_setter_new(bl_ctx *ctx, const char *const *set, size_t n, const bl_columns *columns, bl_setter **out,
+                        bl_error *err) {
   *out = NULL;
   if (n == 0) return bl_fail(err, BL_USAGE, "update: no column is set");
   bl_setter *s = bl_calloc(ctx, 1, sizeof *s);
   if (!s) return bl_nomem(err);
   s->ctx = ctx;
-  s->wanted = wanted;
+  s->columns = *columns;
+  s->n_out = columns->wanted.n_fields;
   s->updated_at = -1;
-  for (size_t i = 0; i < wanted->n_fields; i++)
-    if (wanted->fields[i].id == BL_ID_LAST_UPDATED) s->updated_at = (int32_t)i;
-  bl_status st;
-  BL_GO(bl_arena_new(ctx, &s->arena, err));
-  BL_GO(bl_aschema_of_struct(ctx, wanted, &s->schema, err));
-  s->items = bl_arena_calloc(s->arena, n, sizeof *s->items);
-  if (!s->items) BL_GO(bl_nomem(err));
-  for (size_t i = 0; i < n; i++) {
-    bl_str text = bl_arena_str(s->arena, bl_str_of(set[i]));
-    if (!text.p) BL_GO(bl_nomem(err));
-    st = add_assignment(s, text, schema, err);
-    if (st == BL_USAGE) bl_fail_in(err, st, "set %zu", i + 1);
-    if (st != BL_OK) goto done;
-  }
-  *out = s;
-done:
-  if (st != BL_OK) bl_setter_free(s);
+  for (size_t i = 0; i < s->n_out; i++)
+    if (columns->wanted.fields[i].id == BL_ID_LAST_UPDATED) s->updated_at = (int32_t)i;
+  bl_status st = make(s, set, n, err);
+  if (st == BL_OK) *out = s;
+  else bl_setter_free(s);
   return st;
+}
+
+const bl_type *bl_setter_wanted(const bl_setter *s) {
+  return &s->columns.wanted;
 }
 
 void bl_setter_free(bl_setter *s) {
@@ -247,7 +266,7 @@ static bl_status settle(const work *w, struct ArrowArray *column, const bl_field
 /* The place of the target in the batch; its structs must not be null where it is set. */
 static bl_status find_place(const work *w, const assignment *a, struct ArrowArray **out, bl_error *err) {
   struct ArrowArray *at = w->rows->batch.children[a->path[0]];
-  if (a->n_path > 1) BL_TRY(settle(w, at, &w->s->wanted->fields[a->path[0]], err));
+  if (a->n_path > 1) BL_TRY(settle(w, at, &w->s->columns.wanted.fields[a->path[0]], err));
   for (size_t k = 1; k < a->n_path; k++) {
     for (int64_t i = 0; i < w->n_meant; i++)
       if (!bl_array_valid(at, w->meant[i]))
@@ -329,6 +348,17 @@ static void push_offset_down(struct ArrowArray *in) {
   in->offset = 0;
 }
 
+/* Without the columns that were read for the expressions alone. batch is consumed. */
+static bl_status give(const bl_setter *s, struct ArrowArray *batch, struct ArrowArray *out, bl_error *err) {
+  if ((int64_t)s->n_out == batch->n_children) {
+    bl_array_move(batch, out);
+    return BL_OK;
+  }
+  BL_TRY(bl_array_new(s->ctx, batch->length, 1, (int64_t)s->n_out, out, err));
+  for (size_t i = 0; i < s->n_out; i++) bl_array_move(batch->children[i], out->children[i]);
+  return BL_OK;
+}
+
 bl_status bl_setter_apply(const bl_setter *s, bl_touch_rows *rows, struct ArrowArray *out, bl_error *err) {
   work w = {.s = s, .rows = rows};
   struct ArrowArray *values = bl_calloc(s->ctx, s->n + 1, sizeof *values);
@@ -338,7 +368,7 @@ bl_status bl_setter_apply(const bl_setter *s, bl_touch_rows *rows, struct ArrowA
   if (st == BL_OK) st = list_meant(&w, err);
   if (st == BL_OK && w.n_meant > 0) st = set_all(&w, values, err);
   for (size_t i = 0; values && i < s->n; i++) bl_array_release(&values[i]);
-  if (st == BL_OK) bl_array_move(&rows->batch, out);
+  if (st == BL_OK) st = give(s, &rows->batch, out, err);
   bl_array_release(&rows->batch);
   bl_view_free(w.view);
   bl_arena_free(w.scratch);

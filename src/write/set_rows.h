@@ -6,10 +6,12 @@
 #include "write/touch.h"
 
 typedef struct bl_setter bl_setter;
-/* set: "a = EXPR" each. wanted: the struct type of the batches, borrowed. BL_USAGE with position: see bl_set_parse and
- * bl_set_bind; a column twice; no column at all. */
-bl_status bl_setter_new(bl_ctx *ctx, const char *const *set, size_t n, const bl_schema *schema, const bl_type *wanted,
-                        bl_setter **out, bl_error *err) BL_CHECKED;
+/* set: "a = EXPR" each. columns: of the batches that come out, borrowed; those that go in are bl_setter_wanted, which
+ * has the metadata columns that expressions name behind them. BL_USAGE with position: see bl_set_parse and bl_set_bind;
+ * a column twice; no column at all. */
+bl_status bl_setter_new(bl_ctx *ctx, const char *const *set, size_t n, const bl_columns *columns, bl_setter **out,
+                        bl_error *err) BL_CHECKED;
+const bl_type *bl_setter_wanted(const bl_setter *s);
 void bl_setter_free(bl_setter *s); /* NULL allowed */
 /* rows->batch is consumed. rows->found NULL: all rows are meant. Thread-safe. BL_USAGE names column and row: overflow,
  * division by zero, a value that does not fit, null for a required column. */

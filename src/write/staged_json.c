@@ -351,6 +351,14 @@ done:
   return st;
 }
 
+/* The table may be gone when the change is used: the filter keeps a copy of its own. */
+static bl_status copy_schema(const reader *r, const bl_schema *s, bl_schema **out) {
+  bl_schema *own = *out = bl_arena_alloc(r->s->arena, 1, sizeof *own);
+  if (!own) return bl_nomem(r->err);
+  *own = (bl_schema){.id = s->id, .highest_id = s->highest_id};
+  return bl_type_copy(r->s->arena, &s->root, &own->root, r->err);
+}
+
 static bl_status read_filter(reader *r) {
   bl_str where;
   int32_t id;
@@ -361,13 +369,13 @@ static bl_status read_filter(reader *r) {
   const bl_schema *schema = bl_metadata_schema(r->md, id);
   if (!schema)
     return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "schema-id"), "the table has no schema %d", (int)id);
-  /* the table may be gone when the change is used: the filter keeps its own copy */
-  bl_schema *own = bl_arena_alloc(r->s->arena, 1, sizeof *own);
-  if (!own) return bl_nomem(r->err);
-  *own = (bl_schema){.id = schema->id, .highest_id = schema->highest_id};
-  BL_TRY(bl_type_copy(r->s->arena, &schema->root, &own->root, r->err));
+  bl_schema *own, *own_meta;
+  const bl_schema *meta;
+  BL_TRY(copy_schema(r, schema, &own));
+  BL_TRY(bl_filter_meta_schema(r->s->arena, r->md, &meta, r->err));
+  BL_TRY(copy_schema(r, meta, &own_meta));
   bl_status st = bl_expr_parse(r->s->arena, where, &parsed, r->err);
-  if (st == BL_OK) st = bl_expr_bind(r->s->arena, parsed, own, bl_meta_schema(), &bound, r->err);
+  if (st == BL_OK) st = bl_expr_bind(r->s->arena, parsed, own, own_meta, &bound, r->err);
   if (st != BL_OK) return bl_json_fail_in(r->err, st, bl_json_get(r->doc, "where"));
   r->s->conflict_filter = bound;
   r->s->conflict_schema = own;

@@ -369,7 +369,7 @@ static bl_status find_whole(bl_touch *x, bl_error *err) {
     if (f->file->deletes.n_equality || f->skip) continue;
     f->whole = !x->filter ||
                (s && bl_partition_must_match(x->filter, s->spec, s->types, x->schema, d->partition, d->n_partition)) ||
-               bl_metrics_must_match(x->filter, d, x->schema, bl_meta_stats, (void *)f->file->data);
+               bl_metrics_must_match(x->filter, d, x->schema, bl_entry_stats, &(bl_entry_told){f->file->data, &specs});
     if (!f->whole) continue;
     bl_posset *deleted = NULL;
     BL_TRY(bl_deletes_positions(x->deletes, d, &f->file->deletes, &deleted, err));

@@ -25,7 +25,8 @@ static bl_status visit_moved(void *user, void *lane, bl_touch_rows *rows, bl_err
 }
 
 static bl_status stage_vectors(bl_change *c, update *u, bl_touch *x, bl_error *err) {
-  bl_touch_reader found = {.which = BL_TOUCH_FOUND, .wanted = &x->all.wanted, .visit = visit_moved, .user = u};
+  bl_touch_reader found = {
+      .which = BL_TOUCH_FOUND, .wanted = bl_setter_wanted(u->setter), .visit = visit_moved, .user = u};
   BL_TRY(bl_touch_read(x, &found, err));
   for (size_t i = 0; i < x->n_files; i++)
     if (x->files[i].found) BL_TRY(bl_posset_copy(c->t->ctx, x->files[i].found, &x->files[i].moved, err));
@@ -55,7 +56,7 @@ static bl_status end_file(void *user, bl_touched *f, void *lane, bl_status st, b
 }
 
 static bl_status stage_files(bl_change *c, update *u, bl_touch *x, bl_error *err) {
-  bl_touch_reader live = {BL_TOUCH_LIVE, &x->all.wanted, begin_file, visit_file, end_file, u};
+  bl_touch_reader live = {BL_TOUCH_LIVE, bl_setter_wanted(u->setter), begin_file, visit_file, end_file, u};
   BL_TRY(bl_touch_read(x, &live, err));
   for (size_t i = 0; i < x->n_files; i++)
     if (x->files[i].n_found > 0) BL_TRY(bl_staged_remove(c->staged, x->files[i].file->data, err));
@@ -74,7 +75,8 @@ static bl_status visit_checked(void *user, void *lane, bl_touch_rows *rows, bl_e
 
 /* The new values are made and forgotten: one that cannot be made fails as it would. */
 static bl_status check_values(update *u, bl_touch *x, bl_error *err) {
-  bl_touch_reader found = {.which = BL_TOUCH_FOUND, .wanted = &x->all.wanted, .visit = visit_checked, .user = u};
+  bl_touch_reader found = {
+      .which = BL_TOUCH_FOUND, .wanted = bl_setter_wanted(u->setter), .visit = visit_checked, .user = u};
   return bl_touch_read(x, &found, err);
 }
 
@@ -101,7 +103,7 @@ static bl_status stage(bl_change *c, void *user, bl_error *err) {
   BL_GO(bl_change_filter(c, u->where, &filter, err));
   c->staged->conflict_filter = filter;
   BL_GO(bl_touch_new(c->t, c->head, filter, &x, err));
-  BL_GO(bl_setter_new(c->t->ctx, u->set, u->n_set, c->schema, &x->all.wanted, &u->setter, err));
+  BL_GO(bl_setter_new(c->t->ctx, u->set, u->n_set, &x->all, &u->setter, err));
   BL_GO(bl_touch_find_filter(x, true, err));
   BL_GO(stage_found(c, u, x, err));
 done:

@@ -79,7 +79,8 @@ static bl_status evaluate(fixture *f, const char *expr, const char *type, char *
   bl_type to = type_named(f, type);
   snprintf(text, sizeof text, "t = %s", expr);
   BL_TRY(bl_set_parse(f->arena, bl_str_of(text), &target, &parsed, err));
-  BL_TRY(bl_set_bind(f->arena, bl_str_of(text), parsed, &f->schema, &f->schema.root, &to, &bound, err));
+  BL_TRY(bl_set_bind(f->arena, bl_str_of(text), parsed, &(bl_set_names){&f->schema, bl_meta_schema(), &f->schema.root},
+                     &to, &bound, err));
   BL_TRY(bl_set_eval(bound, f->view, 0, f->arena, &v, err));
   bl_buf b;
   bl_buf_init(&b, f->ctx, 1000);
