@@ -13,7 +13,6 @@
 #include "write/commit.h"
 #include "write/data_writer.h"
 #include "write/foreign_file.h"
-#include "write/pointer.h"
 
 enum { BATCH_ROWS = 65536 };
 
@@ -241,7 +240,7 @@ bl_status bl_add_files(bl_table *t, const char *const *paths, size_t n, const bl
   *r = (bl_write_result){0};
   adding x = {.t = t, .a = a ? a : &no_choice, .o = o ? o : &no_options, .n = n};
   bl_status st;
-  BL_GO(bl_pointer_check(t, err));
+  BL_GO(bl_write_check(t, x.o, err));
   r->already_applied = bl_batch_find(t, bl_branch_of(x.o), x.o->batch_id, x.o->wap_id) != NULL;
   if (r->already_applied) goto done;
   BL_GO(bl_arena_new(t->ctx, &x.arena, err));

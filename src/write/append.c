@@ -4,7 +4,6 @@
 #include "write/commit.h"
 #include "write/data_writer.h"
 #include "write/input.h"
-#include "write/pointer.h"
 
 /* Rows in the table's columns; in is taken over. */
 typedef struct rows_in {
@@ -86,7 +85,7 @@ bl_status bl_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_o
   if (!o) o = &defaults;
   if (!r) r = &unused;
   *r = (bl_write_result){0};
-  bl_status st = bl_pointer_check(t, err);
+  bl_status st = bl_write_check(t, o, err);
   r->already_applied = st == BL_OK && bl_batch_find(t, bl_branch_of(o), o->batch_id, o->wap_id);
   if (st == BL_OK && !r->already_applied)
     st = bl_conform(t->ctx, bl_metadata_current_schema(t->metadata), rows, &in.stream, err);

@@ -2,6 +2,7 @@
 #include "write/attempt.h"
 
 #include "scan/typed_specs.h"
+#include "write/pointer.h"
 
 /* ---- files ---- */
 
@@ -85,6 +86,20 @@ static bl_status find_parent(bl_attempt *at, bl_error *err) {
   if (bl_metadata_ref(at->base->metadata, c->ref))
     return bl_fail(err, BL_CONFLICT, "the ref exists: %.*s", BL_STR_ARG(c->ref));
   return bl_branch_head(at->base, BL_STR("main"), &at->parent, err);
+}
+
+bl_status bl_write_check(const bl_table *t, const bl_write_options *o, bl_error *err) {
+  const bl_snapshot *head;
+  bl_table *newest = NULL;
+  BL_TRY(bl_pointer_check(t, err));
+  if (!o) return BL_OK;
+  BL_TRY(bl_summary_check(o, err));
+  if (bl_metadata_ref(t->metadata, bl_branch_of(o))) return bl_branch_head(t, bl_branch_of(o), &head, err);
+  /* Another may have made it since the table was opened. */
+  BL_TRY(bl_table_reopen(t, &newest, err));
+  bl_status st = bl_branch_head(newest, bl_branch_of(o), &head, err);
+  bl_table_free(newest);
+  return st;
 }
 
 bl_status bl_attempt_new(bl_committing *c, bl_attempt **out, bl_error *err) {

@@ -2,7 +2,6 @@
 #include "write/change.h"
 
 #include "write/commit.h"
-#include "write/pointer.h"
 #include "write/properties.h"
 
 /* ---- the branch and how to write to it ---- */
@@ -37,7 +36,7 @@ static bl_status choose_mode(bl_change *c, const char *kind, bl_error *err) {
 }
 
 static bl_status begin(bl_change *c, const char *kind, bl_error *err) {
-  BL_TRY(bl_pointer_check(c->t, err));
+  BL_TRY(bl_write_check(c->t, c->o, err));
   BL_TRY(bl_arena_new(c->t->ctx, &c->arena, err));
   BL_TRY(find_head(c, err));
   BL_TRY(choose_mode(c, kind, err));

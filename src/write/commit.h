@@ -33,6 +33,9 @@ bl_status bl_commit_metadata(bl_table *t, const char *verb, bl_metadata_edit edi
 /* Pairs for a summary, as the caller gives them. BL_USAGE: malformed, one twice, a key that the table sets itself. */
 bl_status bl_summary_check(const bl_write_options *o, bl_error *err) BL_CHECKED;
 
+/* What can be told before any row is read, also of a dry run: may the table be written (bl_pointer_check), is the
+ * summary of the options (which may be NULL) allowed, is their branch there? BL_USAGE, BL_NOT_FOUND, BL_UNSUPPORTED. */
+bl_status bl_write_check(const bl_table *t, const bl_write_options *o, bl_error *err) BL_CHECKED;
 /* The branch that the options (which may be NULL) mean: main where they name none. */
 bl_str bl_branch_of(const bl_write_options *o);
 /* What a commit to a branch rests on; *head NULL: main has no snapshot yet. BL_USAGE: a tag; BL_NOT_FOUND. */

@@ -4,7 +4,6 @@
 #include "write/change.h"
 #include "write/commit.h"
 #include "write/input.h"
-#include "write/pointer.h"
 
 typedef struct overwrite {
   bl_overwrite_kind kind;
@@ -111,7 +110,7 @@ static bl_status prepare(bl_table *t, struct ArrowArrayStream *rows, overwrite *
   struct ArrowArrayStream in = {0};
   w->schema_id = schema->id;
   w->spec_id = t->metadata->default_spec_id;
-  BL_TRY(bl_pointer_check(t, err));
+  BL_TRY(bl_write_check(t, o, err));
   if (w->kind == BL_OVERWRITE_WHERE && !w->where)
     return bl_fail(err, BL_USAGE, "overwrite: which rows are replaced is missing");
   BL_TRY(bl_staged_new(t->ctx, &w->rows, err));

@@ -414,15 +414,22 @@ bl_status bl_field_allowed(const bl_field *f, bool top, int format_version, bl_e
   return BL_OK;
 }
 
+static bool is_in_collection(const bl_schema *s, int32_t id) {
+  const bl_field *path[MOST_NESTING + 1];
+  size_t n = bl_schema_path(s, id, path, BL_LEN(path));
+  for (size_t i = 0; i + 1 < n; i++)
+    if (path[i]->type.kind == BL_LIST || path[i]->type.kind == BL_MAP) return true;
+  return false;
+}
+
 bl_status bl_identifier_allowed(const bl_schema *s, const bl_field *f, bl_error *err) {
   const bl_field *path[MOST_NESTING + 1];
   size_t n = bl_schema_path(s, f->id, path, BL_LEN(path));
   const char *why = NULL;
   if (bl_kind_is_nested(f->type.kind) || f->type.kind == BL_FLOAT || f->type.kind == BL_DOUBLE) why = "of such a type";
-  for (size_t i = 0; i < n; i++) {
-    if (path[i]->type.kind == BL_LIST || path[i]->type.kind == BL_MAP) why = "inside a list or map";
-    if (!path[i]->required && !why) why = i + 1 < n ? "inside an optional struct" : "that is optional";
-  }
+  if (is_in_collection(s, f->id)) why = "inside a list or map";
+  for (size_t i = 0; i < n && !why; i++)
+    if (!path[i]->required) why = i + 1 < n ? "inside an optional struct" : "that is optional";
   if (!why) return BL_OK;
   return bl_fail(err, BL_USAGE, "wrong identifier field: %.*s: a column %s cannot be one", BL_STR_ARG(f->name), why);
 }
@@ -475,6 +482,7 @@ static bl_status find_source(scanner *s, size_t at, const bl_schema *schema, ter
   bl_type result;
   t->source = bl_schema_find_name(schema, t->path);
   if (!t->source) return fail(s, at, "there is no column %.*s", BL_STR_ARG(t->path));
+  if (is_in_collection(schema, t->source->id)) return fail(s, at, "%.*s is inside a list or map", BL_STR_ARG(t->path));
   if (t->transform.kind == BL_T_OTHER) return fail(s, at, "there is no transform %.*s", BL_STR_ARG(t->transform.text));
   if (!bl_transform_result(&t->transform, &t->source->type, &result))
     return fail(s, at, "%.*s does not take a %s", BL_STR_ARG(t->transform.text), bl_kind_name(t->source->type.kind));

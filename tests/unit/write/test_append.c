@@ -118,6 +118,30 @@ static void test_append__writes_nothing_in_a_dry_run(void **state) {
   rows_world_end(&w);
 }
 
+/* What the options alone say wrong is told before a row is read, also in a dry run. */
+static void test_append__refuses_wrong_options_before_a_row_is_written(void **state) {
+  (void)state;
+  static const char *const own[] = {"operation=x"}, *const twice[] = {"a=1", "a=2"};
+  static const struct {
+    bl_status st;
+    bl_write_options o;
+    const char *says;
+  } cases[] = {{BL_NOT_FOUND, {.ref = "nope"}, "no such branch"},
+               {BL_USAGE, {.summary = own, .n_summary = 1}, "sets operation itself"},
+               {BL_USAGE, {.summary = twice, .n_summary = 2}, "a is given twice"}};
+  rows_world w;
+  rows_world_begin(&w, &(bl_create_options){.schema = "k long"});
+  for (size_t i = 0; i < 2 * BL_LEN(cases); i++) {
+    bl_write_options o = cases[i / 2].o;
+    o.dry_run = i % 2;
+    bl_status st = rows_world_try_text(&w, "{\"k\":\"no number\"}\n", BL_INPUT_NDJSON, &o);
+    test_status(cases[i / 2].st, st, &w.err);
+    test_says(&w.err, cases[i / 2].says);
+    assert_int_equal(files_in(&w, "."), 1); /* metadata */
+  }
+  rows_world_end(&w);
+}
+
 static void test_append__refuses_a_table_opened_by_its_metadata_file(void **state) {
   (void)state;
   rows_world w;
@@ -238,6 +262,7 @@ int main(void) {
       cmocka_unit_test(test_append__leaves_no_file_behind_where_a_row_is_refused),
       cmocka_unit_test(test_append__writes_a_batch_once),
       cmocka_unit_test(test_append__writes_nothing_in_a_dry_run),
+      cmocka_unit_test(test_append__refuses_wrong_options_before_a_row_is_written),
       cmocka_unit_test(test_append__refuses_a_table_opened_by_its_metadata_file),
       cmocka_unit_test(test_append__takes_several_files_as_one_commit),
       cmocka_unit_test(test_append__takes_back_what_a_scan_wrote),

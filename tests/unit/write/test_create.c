@@ -134,6 +134,28 @@ static void test_create__partitions_are_written_as_text(void **state) {
   end(&x);
 }
 
+/* Spec, "Partitioning": a source column is in no list and no map; a row has no one value of such a column to be ordered
+ * by either. */
+static void test_create__columns_inside_lists_and_maps_neither_partition_nor_order(void **state) {
+  (void)state;
+  static const char *const inside[] = {"l.element.a", "bucket(2, l.element.a)", "m.key",
+                                       "m.value",     "void(m.value)",          "s.n.element"};
+  texts x = begin();
+  bl_schema s;
+  bl_sort_order o;
+  bl_error err = BL_ERROR_INIT;
+  bl_str text = BL_STR("l list<struct<a: int>>, m map<string, int>, s struct<n: list<int>, b: int>");
+  test_ok(bl_schema_text(x.a, text, &s, &err), &err);
+  for (size_t i = 0; i < BL_LEN(inside); i++) {
+    partition_refused(&x, &s, inside[i], "inside a list or map");
+    test_status(BL_USAGE, bl_sort_text(x.a, bl_str_of(inside[i]), &s, &o, &err), &err);
+    test_says(&err, "inside a list or map");
+  }
+  partition_is(&x, &s, "s.b", "s.b=identity(9)");
+  partition_refused(&x, &s, "l", "does not take");
+  end(&x);
+}
+
 static void sort_is(texts *x, const bl_schema *s, const char *text, const char *want) {
   bl_sort_order o;
   bl_error err = BL_ERROR_INIT;
@@ -455,6 +477,7 @@ int main(void) {
       cmocka_unit_test(test_create__schemas_are_written_as_text),
       cmocka_unit_test(test_create__wrong_schemas_name_the_place),
       cmocka_unit_test(test_create__partitions_are_written_as_text),
+      cmocka_unit_test(test_create__columns_inside_lists_and_maps_neither_partition_nor_order),
       cmocka_unit_test(test_create__orders_are_written_as_text),
       cmocka_unit_test(test_create__format_versions_allow_what_they_have),
       cmocka_unit_test(test_create__json_keeps_its_ids),
