@@ -11,6 +11,7 @@
 #include "write/data_writer.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "base/pool.h"
 #include "write/file_writer.h"
@@ -100,24 +101,25 @@ static void slot_free(bl_data_writer *w, slot *s) {
   bl_free(w->ctx, s);
 }
 
-/* FOLDER/[PARTITION/]NNNNN-0-UUID.parquet */
+/* NNNNN-0-UUID.parquet, where locations.h puts it */
 static bl_status new_path(bl_data_writer *w, slot *s, bl_error *err) {
-  bl_buf b;
+  bl_buf b, partition;
+  char name[80];
   bl_buf_init(&b, w->ctx, 1 << 20);
-  bl_buf_str(&b, w->env.settings.data_folder);
-  bl_buf_byte(&b, '/');
+  bl_buf_init(&partition, w->ctx, 1 << 20);
   pthread_mutex_lock(&w->lock);
-  if (w->partitioner && !bl_spec_is_unpartitioned(w->spec)) {
-    bl_partition_path(&b, w->spec, w->spec_types, bl_partitioner_tuple(w->partitioner, s->number));
-    bl_buf_byte(&b, '/');
-  }
-  bl_buf_printf(&b, "%05lld-0-%s.parquet", (long long)w->counter++, w->uuid.s);
+  if (w->partitioner && !bl_spec_is_unpartitioned(w->spec))
+    bl_partition_path(&partition, w->spec, w->spec_types, bl_partitioner_tuple(w->partitioner, s->number));
+  snprintf(name, sizeof name, "%05lld-0-%s.parquet", (long long)w->counter++, w->uuid.s);
+  bl_location_print(&b, &w->env.settings.locations, (bl_str){(const char *)partition.p, partition.n}, bl_str_of(name));
+  if (partition.failed) b.failed = true;
   bl_status st = bl_buf_ok(&b, err);
   if (st == BL_OK) st = bl_staged_file_written(w->into, (bl_str){(const char *)b.p, b.n}, err);
   pthread_mutex_unlock(&w->lock);
   bl_free(w->ctx, s->path);
   s->path = st == BL_OK ? bl_asprintf(w->ctx, "%.*s", (int)b.n, (const char *)b.p) : NULL;
   bl_buf_free(&b);
+  bl_buf_free(&partition);
   if (st == BL_OK && !s->path) st = bl_nomem(err);
   return st;
 }

@@ -30,19 +30,8 @@ int64_t bl_new_snapshot_id(bl_ctx *ctx, const bl_metadata *md) {
   }
 }
 
-static bl_str folder(bl_arena *a, const bl_metadata *md, const char *property, const char *name) {
-  bl_str path = property ? bl_pairs_get(&md->properties, property) : BL_STR_NONE;
-  bool own = path.p && path.n;
-  if (!own) path = md->location;
-  path = bl_path_trim(path);
-  return own ? bl_arena_printf(a, "%.*s", (int)path.n, path.p)
-             : bl_arena_printf(a, "%.*s/%s", (int)path.n, path.p, name);
-}
-
 bl_str bl_metadata_folder(bl_arena *a, const bl_metadata *md, bool in_folder) {
-  return folder(a, md, in_folder ? NULL : "write.metadata.path", "metadata");
-}
-
-bl_str bl_data_folder(bl_arena *a, const bl_metadata *md) {
-  return folder(a, md, "write.data.path", "data");
+  bl_str own = in_folder ? BL_STR_NONE : bl_pairs_get(&md->properties, "write.metadata.path");
+  bl_str path = bl_path_trim(own.n ? own : md->location);
+  return bl_arena_printf(a, "%.*s%s", (int)path.n, path.p, own.n ? "" : "/metadata");
 }

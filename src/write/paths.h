@@ -10,9 +10,8 @@ typedef struct bl_uuid_text {
 bl_uuid_text bl_new_uuid(bl_ctx *ctx); /* version 4 */
 int64_t bl_new_snapshot_id(bl_ctx *ctx, const bl_metadata *md /* NULL: none is taken */);
 
-/* Folders without a slash at the end; p NULL = no memory. in_folder: tables in the Hadoop form keep their metadata
+/* Without a slash at the end; p NULL = no memory. in_folder: tables in the Hadoop form keep their metadata
  * below their location, whatever write.metadata.path says. */
 bl_str bl_metadata_folder(bl_arena *a, const bl_metadata *md, bool in_folder);
-bl_str bl_data_folder(bl_arena *a, const bl_metadata *md); /* write.data.path */
 
 #endif

@@ -54,6 +54,8 @@ static const struct {
              {"write.parquet.page-row-limit", AMOUNT},
              {"write.parquet.dict-size-bytes", AMOUNT},
              {"write.parquet.bloom-filter-max-bytes", AMOUNT},
+             {"write.object-storage.enabled", SWITCH},
+             {"write.object-storage.partitioned-paths", SWITCH},
              {"write.delete.mode", MODE},
              {"write.update.mode", MODE},
              {"write.merge.mode", MODE},

@@ -278,19 +278,10 @@ static bl_status parquet_of(const bl_table *t, const bl_schema *schema, bl_arena
   return blooms_of(t, schema, a, o, err);
 }
 
-/* ---- where files go ---- */
+/* ---- all ---- */
 
 static bl_status refuse(const char *key, bl_str value, const char *why, bl_error *err) {
   return bl_fail(err, BL_UNSUPPORTED, "property %s: \"%.*s\": %s", key, BL_STR_ARG(value), why);
-}
-
-static bl_status folder_of(const bl_table *t, bl_arena *a, bl_str *out, bl_error *err) {
-  bl_str store = property(t, "write.object-storage.enabled"), impl = property(t, "write.location-provider.impl");
-  if (store.p && bl_str_is_nocase(store, "true"))
-    return refuse("write.object-storage.enabled", store, "hashed paths cannot be written", err);
-  if (impl.p) return refuse("write.location-provider.impl", impl, "classes cannot be loaded", err);
-  *out = bl_data_folder(a, t->metadata);
-  return out->p ? BL_OK : bl_nomem(err);
 }
 
 bl_status bl_write_settings_new(const bl_table *t, const bl_schema *schema, bl_arena *a, bl_write_settings *out,
@@ -304,6 +295,6 @@ bl_status bl_write_settings_new(const bl_table *t, const bl_schema *schema, bl_a
   /* What is in no page yet is of a size that nobody knows: never more than a small part of the file. */
   out->parquet.page_bytes = least(out->parquet.page_bytes, out->target_bytes / 16 + 1);
   out->parquet.dictionary_bytes = least(out->parquet.dictionary_bytes, out->target_bytes / 16 + 1);
-  BL_TRY(folder_of(t, a, &out->data_folder, err));
+  BL_TRY(bl_locations_of(a, t->metadata, &out->locations, err));
   return bl_metrics_modes_new(t, schema, a, &out->metrics, err);
 }

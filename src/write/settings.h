@@ -4,6 +4,7 @@
 
 #include "edge/arrow/arrow_edge.h"
 #include "table/table.h"
+#include "write/locations.h"
 
 /* ---- column metrics: write.metadata.metrics.default, .column.NAME, .max-inferred-column-defaults ---- */
 typedef enum bl_metrics_kind {
@@ -32,11 +33,11 @@ bl_metrics_mode bl_metrics_mode_of(const bl_metrics_modes *m, int32_t id);
 typedef struct bl_write_settings {
   int64_t target_bytes;       /* write.target-file-size-bytes */
   bl_parquet_options parquet; /* write.parquet.* (pairs and threads are left out) */
-  bl_str data_folder;         /* write.data.path, else LOCATION/data; without a slash at its end */
+  bl_locations locations;
   bl_metrics_modes metrics;
 } bl_write_settings;
 /* BL_USAGE: a property that is no number or out of range (named); BL_UNSUPPORTED: write.format.default other than
- * parquet, write.object-storage.enabled, write.location-provider.impl, an unknown codec. */
+ * parquet, an unknown codec, and those of bl_locations_of. */
 bl_status bl_write_settings_new(const bl_table *t, const bl_schema *schema, bl_arena *a, bl_write_settings *out,
                                 bl_error *err) BL_CHECKED;
 

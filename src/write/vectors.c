@@ -9,6 +9,7 @@
 #include "scan/deletes.h"
 #include "scan/typed_specs.h"
 #include "write/attempt.h"
+#include "write/locations.h"
 
 /* One delete manifest of the base, read. */
 typedef struct delete_manifest {
@@ -229,15 +230,29 @@ done:
   return st;
 }
 
-static bl_status write_puffin(deleting *d, bl_vectors *v, bl_error *err) {
+static bl_status new_path(deleting *d, bl_str *out, bl_error *err) {
   bl_committing *c = d->at->c;
   bl_uuid_text uuid = bl_new_uuid(c->ctx);
+  bl_locations l;
+  bl_buf b;
+  BL_TRY(bl_locations_of(c->arena, d->at->base->metadata, &l, err));
+  bl_str name = bl_arena_printf(c->arena, "%s-deletes.puffin", uuid.s);
+  if (!name.p) return bl_nomem(err);
+  bl_buf_init(&b, c->ctx, BL_BUF_MAX);
+  bl_location_print(&b, &l, BL_STR_NONE, name);
+  bl_status st = bl_buf_ok(&b, err);
+  if (st == BL_OK) *out = bl_arena_str(c->arena, (bl_str){(const char *)b.p, b.n});
+  bl_buf_free(&b);
+  return st == BL_OK && !out->p ? bl_nomem(err) : st;
+}
+
+static bl_status write_puffin(deleting *d, bl_vectors *v, bl_error *err) {
+  bl_committing *c = d->at->c;
   bl_buf bytes;
+  bl_str path = BL_STR_NONE;
   bl_status st;
   bl_buf_init(&bytes, c->ctx, BL_BUF_MAX);
-  bl_str folder = bl_data_folder(c->arena, d->at->base->metadata);
-  bl_str path = folder.p ? bl_arena_printf(c->arena, "%s/%s-deletes.puffin", folder.p, uuid.s) : BL_STR_NONE;
-  if (!path.p) BL_GO(bl_nomem(err));
+  BL_GO(new_path(d, &path, err));
   BL_GO(fill_puffin(d, v, path, &bytes, err));
   BL_GO(bl_committing_write(d->at, path, &bytes, err));
   st = bl_made_added(d->at, BL_MANIFEST_DELETES, v->entries, v->n, &v->made, &v->n_made, err);

@@ -29,6 +29,8 @@ def file_properties(world):
         {'write.metadata.compression-codec': 'gzip', 'write.metadata.previous-versions-max': '2', 'write.metadata.delete-after-commit.enabled': 'true'},
         {'commit.manifest-merge.enabled': 'false', 'write.parquet.dict-size-bytes': '64'},
         {'write.data.path': world.path('elsewhere', 'data'), 'write.delete.granularity': 'file'},
+        {'write.object-storage.enabled': 'true', 'write.object-storage.partitioned-paths': 'false'},
+        {'write.object-storage.enabled': 'true', 'write.data.path': world.path('elsewhere', 'shared')},
     ]
     for n, given in enumerate(settings):
         t = world.table('settings_%d' % n)

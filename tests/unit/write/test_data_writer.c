@@ -488,7 +488,7 @@ static void test_data_writer__refuses_properties_that_it_cannot_honour(void **st
       {"write.parquet.compression-codec", "lzo", BL_UNSUPPORTED},
       {"write.parquet.compression-level", "hard", BL_USAGE},
       {"write.format.default", "orc", BL_UNSUPPORTED},
-      {"write.object-storage.enabled", "true", BL_UNSUPPORTED},
+      {"write.folder-storage.path", "/d", BL_UNSUPPORTED},
       {"write.location-provider.impl", "com.example.X", BL_UNSUPPORTED},
   };
   for (size_t i = 0; i < BL_LEN(wrong); i++) {
