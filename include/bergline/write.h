@@ -114,10 +114,32 @@ BL_API bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_
                            const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
 
 typedef enum bl_apply_source { BL_APPLY_DEBEZIUM, BL_APPLY_CHANGES } bl_apply_source;
-/* A batch of change events: NDJSON bytes of Debezium envelopes, or bergline's own changelog in any format of input.h.
- * Last event of a key wins. */
-BL_API bl_status bl_apply(bl_table *t, bl_input *events, bl_apply_source source, const char *const *key, size_t n_key,
+typedef struct bl_apply_options {
+  bl_apply_source source;
+  const char *const *key; /* the columns that say which row is which */
+  size_t n_key;
+  const char *name; /* of the events, in messages: a file's; NULL: the verb alone */
+} bl_apply_options;
+/* Change events, in their order; the last event of a key wins. Events that the branch has applied before are passed
+ * over (docs/commit-protocol.md), so a batch may be given again, or overlap another.
+ *   BL_APPLY_CHANGES: rows as bl_changes gives them: columns of the table by name, as for bl_append (of rows that
+ *     delete only the key is looked at), _change_type and _commit_snapshot_id; also of use are
+ *     _commit_sequence_number and _last_updated_sequence_number; other columns that begin with "_" are passed over.
+ *   BL_APPLY_DEBEZIUM: envelopes as JSON in a text or binary column: the only one, or that called "value"; null is a
+ *     tombstone. Or envelopes as columns: op, before, after, source.
+ *   Both: what bl_read_events gives.
+ * The stream is consumed and released. Memory is bounded by the ctx's budget. BL_USAGE: columns, keys and values that
+ * do not go with the table or the source (line or row, column); commits of which it cannot be told whether they were
+ * applied (without a batch_id); BL_CONFLICT: another applied events of the source meanwhile; what the stream fails
+ * with. */
+BL_API bl_status bl_apply(bl_table *t, struct ArrowArrayStream *events, const bl_apply_options *a,
                           const bl_write_options *o, bl_write_result *r, bl_error *err) BL_CHECKED;
+/* The events of a file for bl_apply: NDJSON (each line a string in the column value, with the byte that it begins at in
+ * _byte; blank lines are left out), else CSV, Arrow, Parquet, Avro or ORC, told by the bytes; of debezium CSV by the
+ * ending of name. in is borrowed and must outlive the stream, as must t; name is for messages and may be NULL. Errors
+ * as of bl_read_rows. */
+BL_API bl_status bl_read_events(bl_table *t, bl_input *in, const char *name, bl_apply_source source,
+                                struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
 
 /* ---- staged work: built in one process, committed in another (docs/formats/staged-json.md) ----
  * Any verb on rows with bl_write_options.stage; bl_stage_append is bl_append with it. */

@@ -24,29 +24,21 @@ static bl_status source_of(cli *c, const char *name, bl_apply_source *out) {
   return bl_fail(&c->err, BL_USAGE, "wrong usage: --source %s: debezium or changes is expected", name);
 }
 
-/* Where a message tells of a line it tells of which file, too. */
-static void name_file(cli *c, const char *path) {
-  static const char *const fronts[] = {"apply: line ", "apply: row ", "apply: it ", "input: "};
-  char told[sizeof c->err.message];
-  for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
-    if (strncmp(c->err.message, fronts[i], strlen(fronts[i])) != 0) continue;
-    snprintf(told, sizeof told, "apply: %s: %s", strcmp(path, "-") == 0 ? "standard input" : path,
-             strchr(c->err.message, ' ') + 1);
-    memcpy(c->err.message, told, sizeof told);
-    return;
-  }
-}
-
 static bl_status apply_events(cli *c, bl_table *t, const apply_values *v, const bl_write_options *o,
                               bl_write_result *r) {
-  bl_apply_source source;
+  char told[5000]; /* messages of the reader begin as those of the verb */
+  bl_apply_options a = {.name = cli_input_name(c->args[1])};
   cli_names key = {0};
   bl_input *in = NULL;
-  bl_status st = source_of(c, v->source, &source);
+  struct ArrowArrayStream events = {0};
+  bl_status st = source_of(c, v->source, &a.source);
   if (st == BL_OK) st = cli_split(c, v->key, &key);
   if (st == BL_OK) st = cli_open_input(c, c->args[1], &in);
-  if (st == BL_OK) st = bl_apply(t, in, source, key.items, key.n, o, r, &c->err);
-  if (st != BL_OK && in) name_file(c, c->args[1]);
+  snprintf(told, sizeof told, "apply: %s", a.name);
+  if (st == BL_OK) st = bl_read_events(t, in, told, a.source, &events, &c->err);
+  a.key = key.items;
+  a.n_key = key.n;
+  if (st == BL_OK) st = bl_apply(t, &events, &a, o, r, &c->err);
   if (in) in->close(in);
   cli_names_free(&key);
   return st;
@@ -70,14 +62,17 @@ const cli_command cli_apply = {
     .about = "apply a batch of change events; rows keep their ids",
     .formats = "text|json",
     .text =
-        "  FILE holds an event a line; - is standard input. The last event of a key counts. Rows that the table has "
+        "  FILE holds an event a line or row; - is standard input. The last event of a key counts. Rows that the table "
+        "has "
         "keep\n"
         "  their ids, and only those of which a value differs are written.\n"
         "\n"
         "  debezium: envelopes with before, after and op (c, r, u, d), alone or as the payload beside a schema;\n"
-        "  tombstones are passed over. The schema tells what numbers and bytes mean; without one integers count in "
+        "  tombstones are passed over. Files of another kind (Arrow, Parquet, Avro, ORC, *.csv) have them as texts, in "
         "the\n"
-        "  unit of the table's column (days, microseconds, nanoseconds). An update that changes the key moves the row\n"
+        "  only column or in that called value, or as the columns op, before, after and source. A schema tells what\n"
+        "  numbers and bytes mean; without one integers count in the unit of the table's column (days, microseconds, "
+        "nanoseconds). An update that changes the key moves the row\n"
         "  to a new id.\n"
         "\n"
         "  changes: what 'bergline changes' gives as NDJSON, CSV, Arrow, Parquet, Avro or ORC. Commits that were "

@@ -1,5 +1,10 @@
 /* apply.h: what the sources of change events share. Private to apply*.c.
  *
+ * A stream of events (apply_events.c) is one of
+ *   texts: events as JSON, one a row: they become rows by apply_texts.c, of Debezium or of our own changelog;
+ *   envelopes: of Debezium, as columns: they are made texts first;
+ *   images: our own changelog, as columns: apply_images.c.
+ *
  * 1. An event deletes the key of its before image and puts its after image; of the events of one key the last one wins
  *    (source.h), within a commit of our own changelog what is put wins over what is deleted.
  * 2. Every event has a position in its source's log, where that tells one. The last position of each source is kept in
@@ -12,6 +17,7 @@
 #include "base/map.h"
 #include "format/json.h"
 #include "write/commit.h"
+#include "write/input.h"
 #include "write/put_value.h"
 #include "write/source.h"
 #include "write/text_rows.h"
@@ -57,16 +63,17 @@ bl_status bl_positions_read(bl_arena *a, bl_str text, bl_positions *out, bl_erro
 bl_status bl_positions_rebase(bl_arena *a, bl_str before, bl_str after, bl_str now, bl_order *branch, bl_str *out,
                               bl_error *err) BL_CHECKED;
 
-/* ---- rows ---- apply.c */
+/* ---- the verb ---- apply.c */
 typedef struct bl_changelog bl_changelog; /* apply_changes.c */
+typedef struct bl_images bl_images;       /* apply_images.c */
 typedef struct bl_applying {
   bl_table *t;
   bl_ctx *ctx;
-  bl_arena *arena, *scratch; /* scratch: of the line in hand */
+  bl_arena *arena, *scratch; /* scratch: of the text in hand */
   const bl_schema *schema;
   bl_source *source;
-  const char *const *key;
-  size_t n_key;
+  const bl_apply_options *o;
+  const char *front;       /* of messages about its events */
   bl_map *places;          /* of columns by name */
   bl_text_columns columns; /* the schema's, all of which may be null */
   const bl_json **members;
@@ -74,15 +81,50 @@ typedef struct bl_applying {
   int64_t *ranks;
   int64_t n; /* rows not yet given to the source */
   bl_putter putter;
-  bl_text_file file;
-  bool of_rows;     /* lines are rows of another format */
-  int64_t line, at; /* number and first byte of the line in hand */
-  bl_str recorded;  /* the positions of the branch, as its summary has them */
+  bl_images *images;
+  int64_t line;    /* number of the event in hand */
+  int64_t at;      /* its byte in the file; -1: not known */
+  bl_str recorded; /* the positions of the branch, as its summary has them */
   bl_positions stored, last;
   int64_t n_events, n_skipped, n_unordered;
   bl_changelog *changelog;   /* NULL: of another source */
-  int64_t commit, n_commits; /* of a changelog: that of the line before */
+  int64_t commit, n_commits; /* of a changelog: that of the event before */
 } bl_applying;
+/* What is wrong with the event in hand. */
+bl_status bl_applying_refuse(const bl_applying *a, bl_status st, const bl_error *e, bl_error *err);
+/* Is the column of that name a key, or the struct that one is in? */
+bool bl_applying_is_key(const bl_applying *a, bl_str name);
+
+/* ---- the stream ---- apply_events.c */
+typedef enum bl_events_form { BL_EVENTS_TEXTS, BL_EVENTS_ENVELOPES, BL_EVENTS_IMAGES } bl_events_form;
+enum { BL_SAYS_TYPE, BL_SAYS_COMMIT, BL_SAYS_SEQUENCE, BL_SAYS_UPDATED, BL_SAYS };
+typedef struct bl_events {
+  bl_ctx *ctx;
+  bl_events_form form;
+  struct ArrowArrayStream rows; /* in canonical layout, at most BL_TEXT_BATCH_ROWS at a time */
+  struct ArrowSchema schema;
+  bl_view *view;                /* of the batch in hand */
+  const bl_view *text;          /* of texts */
+  const bl_view *byte;          /* of texts: where in its file each begins; NULL: not told */
+  const bl_view *says[BL_SAYS]; /* of images: what they say of their commits; NULL: there is no such column */
+  struct bl_row_sorter *kept;   /* what was read ahead */
+  bool again;                   /* that comes first */
+} bl_events;
+/* in is consumed and released. */
+bl_status bl_events_open(bl_applying *a, struct ArrowArrayStream *in, bl_events *e, bl_error *err) BL_CHECKED;
+void bl_events_dispose(bl_events *e); /* zeroed allowed */
+/* out->release NULL at the end. */
+bl_status bl_events_next(bl_events *e, struct ArrowArray *out, bl_error *err) BL_CHECKED;
+/* A batch that was looked at (taken over) comes again after bl_events_rewind; all batches must be kept. */
+bl_status bl_events_keep(bl_events *e, struct ArrowArray *batch, bl_error *err) BL_CHECKED;
+bl_status bl_events_rewind(bl_events *e, bl_error *err) BL_CHECKED;
+
+/* ---- texts ---- apply_texts.c */
+bl_status bl_apply_texts(bl_applying *a, const bl_events *e, const struct ArrowArray *batch, bl_error *err) BL_CHECKED;
+bl_status bl_apply_envelopes(bl_applying *a, const bl_events *e, const struct ArrowArray *batch,
+                             bl_error *err) BL_CHECKED;
+/* What is left of the last batches to the source. */
+bl_status bl_applying_flush(bl_applying *a, bl_error *err) BL_CHECKED;
 
 /* The value of a column out of an image; types: what the event says of it, NULL = nothing. */
 typedef bl_status (*bl_event_value)(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v,
@@ -92,16 +134,33 @@ typedef bl_status (*bl_event_value)(bl_applying *a, bl_builder *b, const bl_fiel
 bl_status bl_applying_put(bl_applying *a, const bl_json *image, const bl_json *types, bool deletes, int64_t rank,
                           bl_event_value value, bl_error *err) BL_CHECKED;
 
-/* ---- sources ---- */
-/* An event of a line. */
 bl_status bl_apply_debezium(bl_applying *a, const bl_json *event, bl_error *err) BL_CHECKED; /* apply_debezium.c */
 bl_status bl_apply_change(bl_applying *a, const bl_json *event, bl_error *err) BL_CHECKED;   /* apply_changes.c */
-/* A changelog of another format as lines of JSON, which the caller closes; *out NULL: it is that already. */
-bl_status bl_apply_lines(bl_table *t, bl_input *in, bl_input **out, bl_error *err) BL_CHECKED; /* apply_input.c */
-/* Which events of a changelog were applied before: those of commits that the branch has recorded, and those before
- * them. anyway: what cannot be ordered counts as new; else it is BL_USAGE. */
-bl_status bl_apply_changes_begin(bl_applying *a, bl_input *events, const bl_snapshot *head, bool anyway,
-                                 bl_error *err) BL_CHECKED;
+
+/* ---- our own changelog ---- */
+bl_status bl_apply_images(bl_applying *a, const bl_events *e, struct ArrowArray *batch /* taken over */,
+                          bl_error *err) BL_CHECKED; /* apply_images.c */
+void bl_images_dispose(bl_applying *a);
+/* Is it a column of a changelog that is no column of the table? */
+bool bl_is_changelog_name(const bl_applying *a, bl_str name);
+
+/* What an event says of the commit that it is of. */
+typedef struct bl_told {
+  bool any; /* which commit it is */
+  int64_t commit;
+  bl_str type;               /* p NULL: not told */
+  bool puts;                 /* INSERT, UPDATE_AFTER */
+  int64_t sequence, updated; /* 0: not told */
+} bl_told;
+void bl_told_by_image(const bl_events *e, int64_t row, bl_told *out);
+/* Which events were applied before: those of commits that the branch has recorded, and those before them. anyway: what
+ * cannot be ordered counts as new; else it is BL_USAGE. */
+bl_status bl_apply_changes_begin(bl_applying *a, bl_events *events, const bl_snapshot *head, bool anyway,
+                                 bl_error *err) BL_CHECKED; /* apply_changes.c */
+void bl_told_by_json(const bl_json *event, bl_told *out);
+/* The event in hand is counted; *rank: its place among all; *applied: before. */
+bl_status bl_apply_changes_take(bl_applying *a, const bl_told *told, bool *applied, int64_t *rank,
+                                bl_error *err) BL_CHECKED;
 /* The position that the batch leads to. */
 bl_status bl_apply_changes_finish(bl_applying *a, bl_error *err) BL_CHECKED;
 void bl_apply_changes_dispose(bl_applying *a);

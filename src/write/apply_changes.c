@@ -1,5 +1,6 @@
-/* apply_changes.c: our own changelog as NDJSON: the columns of the table it tells of, _change_type, _commit_snapshot_id
- * and others that begin with an underscore.
+/* apply_changes.c: the commits of our own changelog, and which of them were applied before. The columns of the table it
+ * tells of, _change_type, _commit_snapshot_id and others that begin with an underscore come as images
+ * (apply_images.c) or as texts.
  *
  * Ids of commits are in no order. Which were applied before is told by
  * 1. the ids that the branch's summaries name: the last CL_KEPT, and how many more there were;
@@ -34,45 +35,58 @@ struct bl_changelog {
   bl_str listed;
 };
 
-/* Arrow files have the bytes of uuids. */
-static bl_status put_uuid(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v, bl_error *err) {
-  bl_buf bytes;
-  bl_buf_init(&bytes, a->ctx, 64);
-  bool found = bl_parse_base64(v->text, &bytes) && bytes.n == 16;
-  bl_status st = found ? bl_builder_bytes(b, bytes.p, 16, err) : bl_put_json(&a->putter, b, f, v, err);
-  bl_buf_free(&bytes);
-  return st;
-}
-
-static bl_status put_value(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v, const bl_json *types,
-                           bl_error *err) {
-  (void)types;
-  if (f->type.kind == BL_UUID && v->kind == BL_J_STRING && v->text.n == 24) return put_uuid(a, b, f, v, err);
-  return bl_put_json(&a->putter, b, f, v, err);
-}
-
 /* ---- the commits of a batch ---- */
 
-/* Out of CSV numbers come as text. */
-static bool is_scalar(const bl_json *v) {
-  return v && (v->kind == BL_J_NUMBER || v->kind == BL_J_STRING);
+static void tell_type(bl_told *t, bl_str type) {
+  t->type = type;
+  t->puts = bl_str_is(type, "INSERT") || bl_str_is(type, "UPDATE_AFTER");
 }
 
-static int64_t number(const bl_json *event, const char *name) {
-  const bl_json *v = bl_json_get(event, name);
+/* 0: it is none. */
+static int64_t sequence_number(bl_str text) {
   int64_t n;
-  return is_scalar(v) && bl_parse_i64(v->text, &n) && n > 0 && n < INT64_MAX ? n : 0;
+  return bl_parse_i64(text, &n) && n > 0 && n < INT64_MAX ? n : 0;
 }
 
-static bool is_put(const bl_json *event) {
+/* A number, or the text of one. */
+static bl_str number_text(const bl_json *event, const char *name) {
+  const bl_json *v = bl_json_get(event, name);
+  return v && (v->kind == BL_J_NUMBER || v->kind == BL_J_STRING) ? v->text : BL_STR_NONE;
+}
+
+void bl_told_by_json(const bl_json *event, bl_told *out) {
+  *out = (bl_told){0};
+  if (event->kind != BL_J_OBJECT) return;
   const bl_json *type = bl_json_get(event, "_change_type");
-  return type && type->kind == BL_J_STRING &&
-         (bl_str_is(type->text, "INSERT") || bl_str_is(type->text, "UPDATE_AFTER"));
+  out->any = bl_parse_i64(number_text(event, "_commit_snapshot_id"), &out->commit);
+  out->sequence = sequence_number(number_text(event, "_commit_sequence_number"));
+  out->updated = sequence_number(number_text(event, "_last_updated_sequence_number"));
+  if (type && type->kind == BL_J_STRING) tell_type(out, type->text);
 }
 
-static bool commit_of(const bl_json *event, int64_t *id) {
-  const bl_json *v = event->kind == BL_J_OBJECT ? bl_json_get(event, "_commit_snapshot_id") : NULL;
-  return is_scalar(v) && bl_parse_i64(v->text, id);
+/* Out of CSV numbers come as text. */
+static bool number_at(const bl_view *v, int64_t i, int64_t *out) {
+  if (!v || bl_view_null(v, i)) return false;
+  switch (v->kind) {
+  case BL_D_INT32: *out = bl_view_i32(v, i); return true;
+  case BL_D_INT64: *out = bl_view_i64(v, i); return true;
+  case BL_D_STRING: return bl_parse_i64(bl_view_bytes(v, i), out);
+  default: return false;
+  }
+}
+
+static int64_t sequence_at(const bl_view *v, int64_t i) {
+  int64_t n;
+  return number_at(v, i, &n) && n > 0 && n < INT64_MAX ? n : 0;
+}
+
+void bl_told_by_image(const bl_events *e, int64_t i, bl_told *out) {
+  const bl_view *type = e->says[BL_SAYS_TYPE];
+  *out = (bl_told){0};
+  out->any = number_at(e->says[BL_SAYS_COMMIT], i, &out->commit);
+  out->sequence = sequence_at(e->says[BL_SAYS_SEQUENCE], i);
+  out->updated = sequence_at(e->says[BL_SAYS_UPDATED], i);
+  if (!bl_view_null(type, i)) tell_type(out, bl_view_bytes(type, i));
 }
 
 static bl_status make_room(bl_applying *a, bl_changelog *l, bl_error *err) {
@@ -87,53 +101,61 @@ static bl_status make_room(bl_applying *a, bl_changelog *l, bl_error *err) {
 }
 
 /* The commit of an event, made where it is new, with what the event says of it. */
-static bl_status observe(bl_applying *a, bl_changelog *l, const bl_json *event, int64_t id, int64_t line, commit **out,
+static bl_status observe(bl_applying *a, bl_changelog *l, const bl_told *told, int64_t line, commit **out,
                          bl_error *err) {
   bool added;
   BL_TRY(make_room(a, l, err));
-  size_t *at = bl_imap_put(l->at, id, l->n, &added);
+  size_t *at = bl_imap_put(l->at, told->commit, l->n, &added);
   if (!at) return bl_nomem(err);
-  if (added) l->commits[l->n++] = (commit){.id = id, .line = line};
-  else if (l->last != id) l->in_order = false;
+  if (added) l->commits[l->n++] = (commit){.id = told->commit, .line = line};
+  else if (l->last != told->commit) l->in_order = false;
   commit *c = &l->commits[*at];
-  bool puts = is_put(event);
-  int64_t image = number(event, "_last_updated_sequence_number"), exact = number(event, "_commit_sequence_number");
-  if (image && !puts) image++; /* it was there before */
+  int64_t image = told->updated + (told->updated && !told->puts); /* what was there before is older */
   if (image > c->at_least) c->at_least = image;
-  if (image && puts) c->puts = true;
-  if (exact) c->sequence = exact;
+  if (image && told->puts) c->puts = true;
+  if (told->sequence) c->sequence = told->sequence;
   c->last_line = line;
-  l->last = id;
+  l->last = told->commit;
   *out = c;
   return BL_OK;
 }
 
-/* A first look at the file. What is wrong with it is told when it is applied. */
-static bl_status read_commits(bl_applying *a, bl_changelog *l, bl_input *events, bl_error *err) {
-  bl_text_file file;
+static bl_status look_at_text(bl_applying *a, bl_str text, bl_told *told, bl_error *err) {
   bl_arena *scratch = NULL;
-  bl_status st;
-  bl_text_file_init(&file, a->ctx, events);
-  for (int64_t line = 1;; line++) {
-    bl_str text;
-    bl_json *v;
-    commit *c;
-    int64_t at, id;
-    bool found;
-    BL_GO(bl_text_file_line(&file, &text, &at, &found, err));
-    if (!found) break;
-    BL_GO(bl_arena_new(a->ctx, &scratch, err));
-    st = bl_json_parse(scratch, text.p, text.n, &v, NULL);
-    if (st == BL_NOMEM) BL_GO(bl_nomem(err));
-    if (st == BL_OK && commit_of(v, &id)) BL_GO(observe(a, l, v, id, line, &c, err));
-    bl_arena_free(scratch);
-    scratch = NULL;
-    st = BL_OK;
-  }
-done:
+  bl_json *v;
+  *told = (bl_told){0};
+  BL_TRY(bl_arena_new(a->ctx, &scratch, err));
+  bl_status st = bl_json_parse(scratch, text.p, text.n, &v, NULL);
+  if (st == BL_OK) bl_told_by_json(v, told);
+  told->type = BL_STR_NONE;
   bl_arena_free(scratch);
-  bl_text_file_dispose(&file);
-  return st;
+  return st == BL_NOMEM ? bl_nomem(err) : BL_OK;
+}
+
+static bl_status look_at(bl_applying *a, bl_changelog *l, const bl_events *e, int64_t n, int64_t *line, bl_error *err) {
+  for (int64_t i = 0; i < n; i++) {
+    bl_told told = {0};
+    commit *c;
+    ++*line;
+    if (e->form == BL_EVENTS_IMAGES) bl_told_by_image(e, i, &told);
+    else if (!bl_view_null(e->text, i)) BL_TRY(look_at_text(a, bl_view_bytes(e->text, i), &told, err));
+    if (told.any) BL_TRY(observe(a, l, &told, *line, &c, err));
+  }
+  return bl_progress(a->ctx, "apply", *line, 0, err);
+}
+
+/* A first look at the batch. What is wrong with it is told when it is applied. */
+static bl_status read_commits(bl_applying *a, bl_changelog *l, bl_events *e, bl_error *err) {
+  int64_t line = 0;
+  for (;;) {
+    struct ArrowArray batch;
+    BL_TRY(bl_events_next(e, &batch, err));
+    if (!batch.release) return bl_events_rewind(e, err);
+    bl_status st = look_at(a, l, e, batch.length, &line, err);
+    if (st == BL_OK) st = bl_events_keep(e, &batch, err);
+    else bl_array_release(&batch);
+    if (st != BL_OK) return st;
+  }
 }
 
 /* ---- what was applied before ---- */
@@ -210,7 +232,7 @@ static int64_t applied_until(const bl_changelog *l, bool *all) {
   return line;
 }
 
-static bl_status sort_out(bl_applying *a, bl_changelog *l, bool anyway, bl_error *err) {
+static bl_status sort_out(bl_applying *a, bl_changelog *l, bool lines, bool anyway, bl_error *err) {
   bool complete = is_complete(l), after;
   int64_t until = applied_until(l, &after);
   for (size_t i = 0; i < l->n; i++) {
@@ -223,15 +245,15 @@ static bl_status sort_out(bl_applying *a, bl_changelog *l, bool anyway, bl_error
     if (order != BL_UNORDERED) continue;
     if (!anyway && (l->earlier >= 0 || l->sequence))
       return bl_fail(err, BL_USAGE,
-                     "apply: %s %lld: commit %lld cannot be ordered beside those that were applied before: let "
+                     "%s: %s %lld: commit %lld cannot be ordered beside those that were applied before: let "
                      "changes give _commit_sequence_number (--columns), or give the batch a --batch-id if it is new",
-                     a->of_rows ? "row" : "line", (long long)c->line, (long long)c->id);
+                     a->front, lines ? "line" : "row", (long long)c->line, (long long)c->id);
     a->n_unordered++;
   }
   return BL_OK;
 }
 
-bl_status bl_apply_changes_begin(bl_applying *a, bl_input *events, const bl_snapshot *head, bool anyway,
+bl_status bl_apply_changes_begin(bl_applying *a, bl_events *events, const bl_snapshot *head, bool anyway,
                                  bl_error *err) {
   bl_position of = bl_position_of_commit(BL_STR_NONE);
   const bl_position *p = bl_positions_find(&a->stored, &of);
@@ -245,7 +267,7 @@ bl_status bl_apply_changes_begin(bl_applying *a, bl_input *events, const bl_snap
   BL_TRY(read_known(a, l, head, err));
   BL_TRY(read_commits(a, l, events, err));
   l->read_before = true;
-  return sort_out(a, l, anyway, err);
+  return sort_out(a, l, events->byte != NULL, anyway, err);
 }
 
 void bl_apply_changes_dispose(bl_applying *a) {
@@ -300,49 +322,69 @@ bl_status bl_apply_changes_finish(bl_applying *a, bl_error *err) {
 
 /* ---- events ---- */
 
-/* Members that are the changelog's own are left away. */
-static bl_status image_of(bl_applying *a, const bl_json *event, bl_json **out, bl_error *err) {
-  bl_json *image = bl_json_copy(a->scratch, event);
-  if (!image) return bl_nomem(err);
-  for (bl_json *m = image->first, *next; m; m = next) {
-    next = m->next;
-    bool own = bl_map_get(a->places, m->key) != NULL;
-    bool special = m->key.n > 0 && (m->key.p[0] == '_' || bl_str_starts(m->key, BL_STR("meta._")));
-    if (!own && special) bl_json_remove_child(image, m);
-  }
-  *out = image;
-  return BL_OK;
-}
-
-static bl_status find_commit(bl_applying *a, const bl_json *event, commit **out, bl_error *err) {
+static bl_status find_commit(bl_applying *a, const bl_told *told, commit **out, bl_error *err) {
   bl_changelog *l = a->changelog;
-  int64_t id;
-  if (!commit_of(event, &id))
-    return bl_fail(err, BL_USAGE, "it is no row of a changelog: _commit_snapshot_id is missing");
-  if (!l->read_before) return observe(a, l, event, id, a->line, out, err);
-  const size_t *at = bl_imap_get(l->at, id);
-  if (!at) return bl_fail(err, BL_IO, "the file has changed while it was read");
+  if (!told->any) return bl_fail(err, BL_USAGE, "it is no row of a changelog: _commit_snapshot_id is missing");
+  if (!l->read_before) return observe(a, l, told, a->line, out, err);
+  const size_t *at = bl_imap_get(l->at, told->commit);
+  if (!at) return bl_fail(err, BL_IO, "the events have changed while they were read");
   *out = &l->commits[*at];
   return BL_OK;
 }
 
-bl_status bl_apply_change(bl_applying *a, const bl_json *event, bl_error *err) {
+bl_status bl_apply_changes_take(bl_applying *a, const bl_told *told, bool *applied, int64_t *rank, bl_error *err) {
   commit *c;
-  bl_json *image = NULL;
-  bl_str type;
-  BL_TRY(bl_json_get_str(event, "_change_type", &type, err));
-  BL_TRY(find_commit(a, event, &c, err));
+  BL_TRY(find_commit(a, told, &c, err));
   a->n_events++;
+  *applied = c->applied;
   if (c->applied) {
     a->n_skipped++;
     return BL_OK;
   }
   if (!a->n_commits || c->id != a->commit) a->n_commits++;
   a->commit = c->id;
-  bool puts = is_put(event);
-  if (!puts && !bl_str_is(type, "DELETE") && !bl_str_is(type, "UPDATE_BEFORE"))
+  if (!told->puts && !bl_str_is(told->type, "DELETE") && !bl_str_is(told->type, "UPDATE_BEFORE"))
     return bl_fail(err, BL_USAGE, "_change_type \"%.*s\" is none of INSERT, DELETE, UPDATE_BEFORE and UPDATE_AFTER",
-                   BL_STR_ARG(type));
+                   BL_STR_ARG(told->type));
+  *rank = a->n_commits * 2 + told->puts;
+  return BL_OK;
+}
+
+/* ---- as texts ---- */
+
+bool bl_is_changelog_name(const bl_applying *a, bl_str name) {
+  bool special = name.n > 0 && (name.p[0] == '_' || bl_str_starts(name, BL_STR("meta._")));
+  return special && !bl_map_get(a->places, name);
+}
+
+/* Members that are the changelog's own are left away. */
+static bl_status image_of(bl_applying *a, const bl_json *event, bl_json **out, bl_error *err) {
+  bl_json *image = bl_json_copy(a->scratch, event);
+  if (!image) return bl_nomem(err);
+  for (bl_json *m = image->first, *next; m; m = next) {
+    next = m->next;
+    if (bl_is_changelog_name(a, m->key)) bl_json_remove_child(image, m);
+  }
+  *out = image;
+  return BL_OK;
+}
+
+static bl_status put_value(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v, const bl_json *types,
+                           bl_error *err) {
+  (void)types;
+  return bl_put_json(&a->putter, b, f, v, err);
+}
+
+bl_status bl_apply_change(bl_applying *a, const bl_json *event, bl_error *err) {
+  bl_told told;
+  bl_str type;
+  bl_json *image = NULL;
+  bool applied;
+  int64_t rank;
+  BL_TRY(bl_json_get_str(event, "_change_type", &type, err));
+  bl_told_by_json(event, &told);
+  BL_TRY(bl_apply_changes_take(a, &told, &applied, &rank, err));
+  if (applied) return BL_OK;
   BL_TRY(image_of(a, event, &image, err));
-  return bl_applying_put(a, image, NULL, !puts, a->n_commits * 2 + puts, put_value, err);
+  return bl_applying_put(a, image, NULL, !told.puts, rank, put_value, err);
 }

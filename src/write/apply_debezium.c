@@ -141,8 +141,8 @@ static const bl_json *image_of(const bl_json *event, const char *name) {
 }
 
 static bool holds_key(const bl_applying *a, const bl_json *image) {
-  for (size_t i = 0; i < a->n_key; i++) {
-    const bl_json *v = bl_json_get(image, a->key[i]);
+  for (size_t i = 0; i < a->o->n_key; i++) {
+    const bl_json *v = bl_json_get(image, a->o->key[i]);
     if (!v || v->kind == BL_J_NULL) return false;
   }
   return true;

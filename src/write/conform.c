@@ -35,25 +35,21 @@ typedef struct node {
   size_t n_kids;
 } node;
 
-typedef struct conform {
+struct bl_conformer {
   bl_ctx *ctx;
   bl_arena *arena;
-  struct ArrowArrayStream in;
   struct ArrowSchema in_schema;
   struct ArrowSchema *columns; /* canonical, one a column of the input */
   bool *same;                  /* the column has that form already */
-  bool *casts;                 /* by column */
   const bl_type *root;
   const char *name;
   node *nodes; /* of the table's columns */
   int64_t *extra;
   size_t n_extra; /* columns of the input that follow */
   bl_putter putter;
-  bl_shared *batch; /* in hand */
-  int64_t next;     /* row of it */
-  int64_t rows;     /* given so far */
   int64_t bad;
-} conform;
+};
+typedef bl_conformer conform;
 
 /* ---- plan ---- */
 
@@ -469,7 +465,9 @@ static bl_status convert(conform *c, node *n, struct ArrowArray *in, const struc
 
 /* ---- batches ---- */
 
-static bl_status convert_column(conform *c, node *n, struct ArrowArray *in, struct ArrowArray *out, bl_error *err) {
+/* parent: rows that are null there are not looked at; NULL. */
+static bl_status convert_column(conform *c, node *n, struct ArrowArray *in, const struct ArrowArray *parent,
+                                struct ArrowArray *out, bl_error *err) {
   if (!c->same[n->from]) {
     struct ArrowArray cast;
     bl_error e = BL_ERROR_INIT;
@@ -480,7 +478,7 @@ static bl_status convert_column(conform *c, node *n, struct ArrowArray *in, stru
     }
     bl_array_move(&cast, in);
   }
-  return convert(c, n, in, NULL, out, err);
+  return convert(c, n, in, parent, out, err);
 }
 
 static bl_status take_extra(conform *c, int64_t from, struct ArrowArray *in, struct ArrowArray *out, bl_error *err) {
@@ -491,18 +489,50 @@ static bl_status take_extra(conform *c, int64_t from, struct ArrowArray *in, str
   return bl_arrow_cast(in, c->in_schema.children[from], &c->columns[from], out, err);
 }
 
-static bl_status convert_part(conform *c, struct ArrowArray *part, struct ArrowArray *out, bl_error *err) {
-  size_t n = c->root->n_fields;
-  BL_TRY(bl_array_new(c->ctx, part->length, 1, (int64_t)(n + c->n_extra), out, err));
-  bl_status st = BL_OK;
-  for (size_t i = 0; st == BL_OK && i < n; i++) {
-    node *k = &c->nodes[i];
-    st = k->op == OP_MISSING ? fill_missing(c, k, part->length, out->children[i], err)
-                             : convert_column(c, k, part->children[k->from], out->children[i], err);
+/* An array that is valid in the rows that are looked at: those marked with `least` or more. */
+static bl_status heeded_rows(conform *c, const uint8_t *marks, uint8_t least, int64_t n, struct ArrowArray *out,
+                             bl_error *err) {
+  size_t bytes = ((size_t)n + 7) / 8;
+  BL_TRY(bl_array_new(c->ctx, n, 1, 0, out, err));
+  uint8_t *bits = bl_array_buffer(out, 0, bytes);
+  if (!bits) {
+    bl_array_release(out);
+    return bl_nomem(err);
   }
-  for (size_t i = 0; st == BL_OK && i < c->n_extra; i++)
-    st = take_extra(c, c->extra[i], part->children[c->extra[i]], out->children[n + i], err);
+  memset(bits, 0, bytes);
+  for (int64_t i = 0; i < n; i++) {
+    if (marks[i] >= least) bl_bit_set(bits, i);
+    else out->null_count++;
+  }
+  return BL_OK;
+}
+
+static bl_status convert_columns(conform *c, struct ArrowArray *part, const bl_conform_heed *heed,
+                                 const struct ArrowArray *some, const struct ArrowArray *all, struct ArrowArray *out,
+                                 bl_error *err) {
+  for (size_t i = 0; i < c->root->n_fields; i++) {
+    node *k = &c->nodes[i];
+    const struct ArrowArray *rows = !heed ? NULL : heed->always[i] ? some : all;
+    if (k->op == OP_MISSING) BL_TRY(fill_missing(c, k, part->length, out->children[i], err));
+    else BL_TRY(convert_column(c, k, part->children[k->from], rows, out->children[i], err));
+  }
+  for (size_t i = 0; i < c->n_extra; i++)
+    BL_TRY(take_extra(c, c->extra[i], part->children[c->extra[i]], out->children[c->root->n_fields + i], err));
+  return BL_OK;
+}
+
+static bl_status convert_part(conform *c, struct ArrowArray *part, const bl_conform_heed *heed, struct ArrowArray *out,
+                              bl_error *err) {
+  struct ArrowArray some = {0}, all = {0};
+  bl_status st;
+  BL_TRY(bl_array_new(c->ctx, part->length, 1, (int64_t)(c->root->n_fields + c->n_extra), out, err));
+  if (heed) BL_GO(heeded_rows(c, heed->rows, BL_HEED_SOME, part->length, &some, err));
+  if (heed) BL_GO(heeded_rows(c, heed->rows, BL_HEED_ALL, part->length, &all, err));
+  st = convert_columns(c, part, heed, &some, &all, out, err);
+done:
   if (st != BL_OK) bl_array_release(out);
+  bl_array_release(&some);
+  bl_array_release(&all);
   return st;
 }
 
@@ -512,40 +542,15 @@ static bl_status refuse_row(conform *c, bl_status st, int64_t row, const bl_erro
                     e->message);
 }
 
-static bl_status next_part(conform *c, struct ArrowArray *out, bl_error *err) {
-  struct ArrowArray part;
-  int64_t length = bl_shared_array(c->batch)->length, n = length - c->next < MOST_ROWS ? length - c->next : MOST_ROWS;
-  BL_TRY(bl_shared_part(c->batch, c->next, n, NULL, &part, err));
+bl_status bl_conformer_run(bl_conformer *c, struct ArrowArray *part, int64_t first_row, const bl_conform_heed *heed,
+                           struct ArrowArray *out, bl_error *err) {
   bl_error e = BL_ERROR_INIT;
-  c->bad = 0;
-  bl_status st = convert_part(c, &part, out, &e);
-  bl_array_release(&part);
-  if (st != BL_OK) return refuse_row(c, st, c->rows + c->bad, &e, err);
-  c->next += n;
-  c->rows += n;
-  if (c->next < length) return BL_OK;
-  bl_shared_unref(c->batch);
-  c->batch = NULL;
-  return BL_OK;
-}
-
-static bl_status conform_next(void *user, struct ArrowArray *out, bl_error *err) {
-  conform *c = user;
   out->release = NULL;
-  while (!c->batch) {
-    struct ArrowArray batch;
-    BL_TRY(bl_stream_next(&c->in, &batch, err));
-    if (!batch.release) return BL_OK;
-    if (batch.n_children != c->in_schema.n_children) {
-      bl_array_release(&batch);
-      return bl_fail(err, BL_USAGE, "input: a batch has %lld columns, its schema %lld", (long long)batch.n_children,
-                     (long long)c->in_schema.n_children);
-    }
-    if (batch.length == 0) bl_array_release(&batch);
-    else BL_TRY(bl_shared_new(c->ctx, &batch, &c->batch, err));
-    c->next = 0;
-  }
-  return next_part(c, out, err);
+  c->bad = 0;
+  c->putter.depth = 0;
+  bl_status st = convert_part(c, part, heed, out, &e);
+  bl_array_release(part);
+  return st == BL_OK ? BL_OK : refuse_row(c, st, first_row + c->bad, &e, err);
 }
 
 static void free_node(node *n) {
@@ -554,13 +559,11 @@ static void free_node(node *n) {
   for (size_t i = 0; i < n->n_kids; i++) free_node(&n->kids[i]);
 }
 
-static void conform_free(void *user) {
-  conform *c = user;
-  bl_shared_unref(c->batch);
+void bl_conformer_free(bl_conformer *c) {
+  if (!c) return;
   for (size_t i = 0; c->nodes && i < c->root->n_fields; i++) free_node(&c->nodes[i]);
   for (int64_t i = 0; c->columns && i < c->in_schema.n_children; i++) bl_aschema_release(&c->columns[i]);
   bl_aschema_release(&c->in_schema);
-  bl_stream_release(&c->in);
   bl_putter_dispose(&c->putter);
   bl_arena_free(c->arena);
   bl_free(c->ctx, c);
@@ -585,21 +588,24 @@ static bl_status canonical_columns(conform *c, struct ArrowSchema *canonical, bl
   return BL_OK;
 }
 
-static bl_status unused_columns(conform *c, const bool *used, bool keep, bl_error *err) {
+static bl_status unused_columns(conform *c, const bool *used, const bl_conform_options *o, bl_error *err) {
   c->extra = bl_arena_alloc(c->arena, (size_t)c->in_schema.n_children, sizeof *c->extra);
   if (!c->extra) return bl_nomem(err);
   for (int64_t i = 0; i < c->in_schema.n_children; i++) {
     const char *name = c->in_schema.children[i]->name;
-    if (used[i]) continue;
-    if (!keep && bl_is_metadata_name(bl_str_of(name)))
+    if (used[i] || o->drop_unknown) continue;
+    if (o->keep_unknown) {
+      c->extra[c->n_extra++] = i;
+      continue;
+    }
+    if (bl_is_metadata_name(bl_str_of(name)))
       return bl_fail(err, BL_USAGE, "column %s: it is no input: lineage is the table's own to give", name);
-    if (!keep) return unknown_column(c, name, err);
-    c->extra[c->n_extra++] = i;
+    return unknown_column(c, name, err);
   }
   return BL_OK;
 }
 
-static bl_status out_schema(conform *c, struct ArrowSchema *out, bl_error *err) {
+bl_status bl_conformer_schema(const bl_conformer *c, struct ArrowSchema *out, bl_error *err) {
   size_t n = c->root->n_fields;
   if (c->n_extra == 0) return bl_aschema_of_struct(c->ctx, c->root, out, err);
   BL_TRY(bl_aschema_new(c->ctx, "+s", BL_STR(""), false, (int64_t)(n + c->n_extra), out, err));
@@ -612,51 +618,135 @@ static bl_status out_schema(conform *c, struct ArrowSchema *out, bl_error *err) 
   return st;
 }
 
-static bl_status open_plan(conform *c, const bl_conform_options *o, bl_error *err) {
+static bl_status make_plan(conform *c, const bl_conform_options *o, bl_error *err) {
   struct ArrowSchema canonical = {0};
-  int code = c->in.get_schema(&c->in, &c->in_schema);
-  if (code) {
-    c->in_schema.release = NULL;
-    const char *text = c->in.get_last_error(&c->in);
-    return bl_fail(err, bl_stream_status(code), "%s", text ? text : "input: it has no schema");
-  }
   BL_TRY(canonical_columns(c, &canonical, err));
   bool *used = bl_arena_calloc(c->arena, (size_t)canonical.n_children, sizeof *used);
   c->nodes = bl_arena_calloc(c->arena, c->root->n_fields, sizeof *c->nodes);
   if (!used || !c->nodes) return bl_nomem(err);
   BL_TRY(plan_fields(c, c->root, &canonical, c->nodes, used, err));
-  return unused_columns(c, used, o->keep_unknown, err);
+  return unused_columns(c, used, o, err);
+}
+
+static bl_status open_conformer(conform *c, const bl_conform_options *o, struct ArrowSchema *in, bl_error *err) {
+  c->in_schema = *in;
+  in->release = NULL;
+  BL_TRY(bl_arena_new(c->ctx, &c->arena, err));
+  if (o->name && !(c->name = bl_arena_str(c->arena, bl_str_of(o->name)).p)) return bl_nomem(err);
+  return make_plan(c, o, err);
+}
+
+/* What is wrong with the columns, of the rows of a name. */
+static bl_status refuse_columns(bl_status st, const char *name, const bl_error *e, bl_error *err) {
+  if (st == BL_NOMEM) return bl_nomem(err);
+  return bl_fail_at(err, st, e->position, "%s%s%s", name ? name : "", name ? ": " : "", e->message);
+}
+
+bl_status bl_conformer_new(bl_ctx *ctx, const bl_schema *schema, const bl_conform_options *o, struct ArrowSchema *in,
+                           bl_conformer **out, bl_error *err) {
+  bl_error e = BL_ERROR_INIT;
+  conform *c = *out = bl_calloc(ctx, 1, sizeof *c);
+  if (!c) {
+    bl_aschema_release(in);
+    return bl_nomem(err);
+  }
+  c->ctx = ctx;
+  c->root = &schema->root;
+  bl_putter_init(&c->putter, ctx);
+  bl_status st = open_conformer(c, o, in, &e);
+  if (st == BL_OK) return BL_OK;
+  bl_conformer_free(c);
+  *out = NULL;
+  return refuse_columns(st, o->name, &e, err);
+}
+
+/* ---- as a stream ---- */
+
+typedef struct rows {
+  bl_ctx *ctx;
+  bl_conformer *conformer;
+  struct ArrowArrayStream in;
+  int64_t n_columns;
+  bl_shared *batch; /* in hand */
+  int64_t next;     /* row of it */
+  int64_t given;    /* so far */
+} rows;
+
+static bl_status next_part(rows *r, struct ArrowArray *out, bl_error *err) {
+  struct ArrowArray part;
+  int64_t length = bl_shared_array(r->batch)->length, n = length - r->next < MOST_ROWS ? length - r->next : MOST_ROWS;
+  BL_TRY(bl_shared_part(r->batch, r->next, n, NULL, &part, err));
+  BL_TRY(bl_conformer_run(r->conformer, &part, r->given, NULL, out, err));
+  r->next += n;
+  r->given += n;
+  if (r->next < length) return BL_OK;
+  bl_shared_unref(r->batch);
+  r->batch = NULL;
+  return BL_OK;
+}
+
+static bl_status rows_next(void *user, struct ArrowArray *out, bl_error *err) {
+  rows *r = user;
+  out->release = NULL;
+  while (!r->batch) {
+    struct ArrowArray batch;
+    BL_TRY(bl_stream_next(&r->in, &batch, err));
+    if (!batch.release) return BL_OK;
+    if (batch.n_children != r->n_columns) {
+      bl_status st = bl_fail(err, BL_USAGE, "input: a batch has %lld columns, its schema %lld",
+                             (long long)batch.n_children, (long long)r->n_columns);
+      bl_array_release(&batch);
+      return st;
+    }
+    if (batch.length == 0) bl_array_release(&batch);
+    else BL_TRY(bl_shared_new(r->ctx, &batch, &r->batch, err));
+    r->next = 0;
+  }
+  return next_part(r, out, err);
+}
+
+static void rows_free(void *user) {
+  rows *r = user;
+  bl_shared_unref(r->batch);
+  bl_conformer_free(r->conformer);
+  bl_stream_release(&r->in);
+  bl_free(r->ctx, r);
+}
+
+static bl_status rows_open(rows *r, const bl_schema *schema, const bl_conform_options *o, struct ArrowSchema *out,
+                           bl_error *err) {
+  struct ArrowSchema in = {0};
+  int code = r->in.get_schema(&r->in, &in);
+  if (code) {
+    const char *text = r->in.get_last_error(&r->in);
+    bl_error e = BL_ERROR_INIT;
+    bl_status st = bl_fail(&e, bl_stream_status(code), "%s", text ? text : "input: it has no schema");
+    return refuse_columns(st, o->name, &e, err);
+  }
+  r->n_columns = in.n_children;
+  BL_TRY(bl_conformer_new(r->ctx, schema, o, &in, &r->conformer, err));
+  return bl_conformer_schema(r->conformer, out, err);
 }
 
 bl_status bl_conform_with(bl_ctx *ctx, const bl_schema *schema, const bl_conform_options *o,
                           struct ArrowArrayStream *in, struct ArrowArrayStream *out, bl_error *err) {
   struct ArrowSchema s = {0};
   out->release = NULL;
-  conform *c = bl_calloc(ctx, 1, sizeof *c);
-  if (!c) {
+  rows *r = bl_calloc(ctx, 1, sizeof *r);
+  if (!r) {
     bl_stream_release(in);
     return bl_nomem(err);
   }
-  c->ctx = ctx;
-  c->in = *in;
+  r->ctx = ctx;
+  r->in = *in;
   in->release = NULL;
-  c->root = &schema->root;
-  bl_putter_init(&c->putter, ctx);
-  bl_error e = BL_ERROR_INIT;
-  bl_status st = bl_arena_new(ctx, &c->arena, &e);
-  if (st == BL_OK && o->name) {
-    c->name = bl_arena_str(c->arena, bl_str_of(o->name)).p;
-    if (!c->name) st = bl_nomem(&e);
+  bl_status st = rows_open(r, schema, o, &s, err);
+  if (st != BL_OK) {
+    rows_free(r);
+    return st;
   }
-  if (st == BL_OK) st = open_plan(c, o, &e);
-  if (st == BL_OK) st = out_schema(c, &s, &e);
-  if (st == BL_OK) {
-    bl_stream_source src = {.next = conform_next, .dispose = conform_free, .user = c};
-    return bl_stream_make(ctx, &src, &s, out, err);
-  }
-  conform_free(c);
-  if (st == BL_NOMEM) return bl_nomem(err);
-  return bl_fail_at(err, st, e.position, "%s%s%s", o->name ? o->name : "", o->name ? ": " : "", e.message);
+  bl_stream_source src = {.next = rows_next, .dispose = rows_free, .user = r};
+  return bl_stream_make(ctx, &src, &s, out, err);
 }
 
 bl_status bl_conform(bl_ctx *ctx, const bl_schema *schema, struct ArrowArrayStream *in, struct ArrowArrayStream *out,

@@ -14,10 +14,27 @@ bl_status bl_conform(bl_ctx *ctx, const bl_schema *schema, struct ArrowArrayStre
 
 typedef struct bl_conform_options {
   bool keep_unknown; /* columns that the schema does not have follow its own, in canonical layout, as they came */
+  bool drop_unknown; /* they are left out */
   const char *name;  /* of the source, in front of messages; NULL: none; copied */
 } bl_conform_options;
 bl_status bl_conform_with(bl_ctx *ctx, const bl_schema *schema, const bl_conform_options *o,
                           struct ArrowArrayStream *in, struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
+
+/* The same batch by batch. in: taken over, also on failure; schema is borrowed. */
+typedef struct bl_conformer bl_conformer;
+bl_status bl_conformer_new(bl_ctx *ctx, const bl_schema *schema, const bl_conform_options *o, struct ArrowSchema *in,
+                           bl_conformer **out, bl_error *err) BL_CHECKED;
+void bl_conformer_free(bl_conformer *c); /* NULL allowed */
+bl_status bl_conformer_schema(const bl_conformer *c, struct ArrowSchema *out, bl_error *err) BL_CHECKED;
+/* What of the rows is looked at: a mark a row. Values of the rest may be anything in what comes out. */
+enum { BL_HEED_NONE, BL_HEED_SOME, BL_HEED_ALL };
+typedef struct bl_conform_heed {
+  const uint8_t *rows;
+  const bool *always; /* by column of the schema: it is looked at in rows that are marked SOME, too */
+} bl_conform_heed;
+/* batch: taken over; a struct without offset. first_row: its number in messages, less 1. heed NULL: all. */
+bl_status bl_conformer_run(bl_conformer *c, struct ArrowArray *batch, int64_t first_row, const bl_conform_heed *heed,
+                           struct ArrowArray *out, bl_error *err) BL_CHECKED;
 
 /* Column names that mean lineage or places: they are never input (W13). */
 bool bl_is_metadata_name(bl_str name);

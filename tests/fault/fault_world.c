@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "format/metadata_json.h"
+#include "support/apply.h"
 #include "support/fault_sys.h"
 #include "support/text_input.h"
 #include "table/manifests.h"
@@ -143,35 +144,34 @@ static bl_status update_staged(bl_table *t, bl_error *err) {
 VERB(update_staged, update_staged(t, err))
 
 static bl_status apply(bl_table *t, const bl_write_options *o, bl_error *err) {
-  static const char *const key[] = {"k"};
   static const char events[] = "{\"op\":\"u\",\"before\":null,\"after\":{\"k\":1,\"v\":5,\"p\":1}}\n"
                                "{\"op\":\"d\",\"before\":{\"k\":2},\"after\":null}\n"
                                "{\"op\":\"c\",\"before\":null,\"after\":{\"k\":13,\"v\":5,\"p\":2}}\n";
-  text_input in = text_input_of(events, sizeof events - 1);
-  return bl_apply(t, &in.in, BL_APPLY_DEBEZIUM, key, 1, o, NULL, err);
+  return test_apply(t, events, BL_APPLY_DEBEZIUM, o, NULL, err);
 }
 /* With positions of two sources. */
 static bl_status apply_at_positions(bl_table *t, bl_error *err) {
-  static const char *const key[] = {"k"};
   static const char events[] =
       "{\"op\":\"c\",\"after\":{\"k\":13,\"v\":5,\"p\":2},\"source\":{\"connector\":\"postgresql\",\"name\":\"a\","
       "\"lsn\":7,\"sequence\":\"[\\\"5\\\",\\\"7\\\"]\"}}\n"
       "{\"op\":\"c\",\"after\":{\"k\":14,\"v\":5,\"p\":2},\"source\":{\"connector\":\"mysql\",\"name\":\"b\","
       "\"file\":\"f.1\",\"pos\":3}}\n";
-  text_input in = text_input_of(events, sizeof events - 1);
-  return bl_apply(t, &in.in, BL_APPLY_DEBEZIUM, key, 1, NULL, NULL, err);
+  return test_apply(t, events, BL_APPLY_DEBEZIUM, NULL, NULL, err);
 }
 VERB(apply_positions, apply_at_positions(t, err))
 
 /* Our own changelog, as CSV. */
 static bl_status apply_changelog(bl_table *t, bl_error *err) {
-  static const char *const key[] = {"k"};
   static const char rows[] = "k,v,p,_last_updated_sequence_number,_change_type,_commit_snapshot_id\n"
                              "13,5,2,1,INSERT,7\n1,5,1,1,UPDATE_AFTER,8\n";
-  text_input in = text_input_of(rows, sizeof rows - 1);
-  return bl_apply(t, &in.in, BL_APPLY_CHANGES, key, 1, NULL, NULL, err);
+  return test_apply(t, rows, BL_APPLY_CHANGES, NULL, NULL, err);
 }
 VERB(apply_changes, apply_changelog(t, err))
+
+/* One that was applied to a branch in part. */
+static const bl_write_options ahead = {.ref = "ahead"};
+#define OVERLAP "k,v,p,_last_updated_sequence_number,_change_type,_commit_snapshot_id\n14,5,2,1,INSERT,7\n"
+VERB(apply_overlap, test_apply(t, OVERLAP "15,5,2,2,INSERT,8\n14,,,,DELETE,9\n", BL_APPLY_CHANGES, &ahead, NULL, err))
 VERB(apply_merge, apply(t, &merge, err))
 VERB(apply_copy, apply(t, &copy, err))
 
@@ -267,6 +267,7 @@ const verb verbs[] = {
     {"apply, copy-on-write", run_apply_copy, false, true},
     {"apply, positions of two sources", run_apply_positions, false, true},
     {"apply, a changelog", run_apply_changes, false, true},
+    {"apply, a changelog that overlaps", run_apply_overlap, false, true},
     {"overwrite of all", run_overwrite_all, false, true},
     {"overwrite where, merge-on-read", run_overwrite_merge, false, true},
     {"overwrite where, copy-on-write", run_overwrite_copy, false, true},
@@ -429,6 +430,10 @@ static bl_status build(const place *p, bl_error *err) {
   BL_TRY(put(p, NAME, (rows_verb){"{\"k\":6,\"v\":60,\"p\":2}\n", .o = {.wap_id = "w1"}}, err));
   BL_TRY(bl_table_open(p->ctx, NAME, &p->o, &t, err));
   st = bl_ref_create(t, "ahead", true, NULL, NULL, err);
+  bl_table_free(t);
+  BL_TRY(st);
+  BL_TRY(bl_table_open(p->ctx, NAME, &p->o, &t, err));
+  st = test_apply(t, OVERLAP, BL_APPLY_CHANGES, &ahead, NULL, err);
   bl_table_free(t);
   BL_TRY(st);
   BL_TRY(put(p, NAME, (rows_verb){"{\"k\":7,\"v\":70,\"p\":2}\n", .o = {.ref = "ahead"}}, err));

@@ -1,5 +1,6 @@
 /* test_verbs.c: long random sequences of verbs, in both modes, on two branches, against the twin. With BL_MODEL_SEED=N
  * in the environment other sequences are run. */
+#include "support/apply.h"
 #include "support/chance.h"
 #include "twin.h"
 
@@ -254,7 +255,6 @@ static void apply_event(step *s, twin_text *text, twin_row *row) {
 }
 
 static void apply_events(step *s) {
-  static const char *const key[] = {"k"};
   twin_text text = {0};
   twin_row source[20], earlier;
   size_t n = random_source(s, source, BL_LEN(source));
@@ -268,8 +268,7 @@ static void apply_events(step *s) {
     if (source[i].k < 0) drop_key(s, -source[i].k - 1);
     else put_row(s, &source[i]);
   }
-  text_input in = twin_bytes(&text);
-  test_ok(bl_apply(s->w->t, &in.in, BL_APPLY_DEBEZIUM, key, 1, &s->o, &s->result, &s->err), &s->err);
+  test_ok(test_apply(s->w->t, text.p ? text.p : "", BL_APPLY_DEBEZIUM, &s->o, &s->result, &s->err), &s->err);
   s->changes = anything(&s->want);
   free(text.p);
 }

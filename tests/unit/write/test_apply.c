@@ -216,14 +216,10 @@ static void test_positions__that_were_applied_do_not_hide_a_batch(void **state) 
   apply(&w, AT(10, 1, "a"), BL_APPLY_DEBEZIUM);
   for (int i = 0; i < 2; i++) {
     bl_error err = BL_ERROR_INIT;
-    const char *key = "k";
-    const char *lines = AT(9, 1, "old");
-    text_input in = bytes_of(lines);
     const bl_write_options o = {.batch_id = "b"};
-    test_ok(bl_apply(w.t, &in.in, BL_APPLY_DEBEZIUM, &key, 1, &o, &w.r, &err), &err);
+    test_ok(world_try_apply_with(&w, AT(9, 1, "old"), BL_APPLY_DEBEZIUM, &o, &err), &err);
     assert_int_equal(w.r.committed, i == 0);
     assert_int_equal(w.r.already_applied, i == 1);
-    world_reopen(&w);
   }
   assert_string_equal(world_summary(&w, "bergline.batch-id"), "b");
   apply(&w, AT(9, 1, "old"), BL_APPLY_DEBEZIUM); /* the position before it still counts */
@@ -234,13 +230,10 @@ static void test_positions__that_were_applied_do_not_hide_a_batch(void **state) 
 
 /* One event, staged under a WAP id. */
 static void stage_event(world *w, const char *line, const char *wap, const char *batch) {
-  static const char *const key[] = {"k"};
   bl_error err = BL_ERROR_INIT;
-  text_input in = bytes_of(line);
   const bl_write_options o = {.wap_id = wap, .batch_id = batch};
-  test_ok(bl_apply(w->t, &in.in, BL_APPLY_DEBEZIUM, key, 1, &o, &w->r, &err), &err);
+  test_ok(world_try_apply_with(w, line, BL_APPLY_DEBEZIUM, &o, &err), &err);
   assert_true(w->r.committed);
-  world_reopen(w);
 }
 
 static bl_status pick(world *w, const char *at, const char *ref, bl_error *err) {
@@ -569,11 +562,7 @@ static void test_changes__an_older_part_of_a_batch_is_not_applied_again(void **s
 }
 
 static bl_status apply_batch(world *w, const char *lines, const char *batch, bl_error *err) {
-  static const char *const key[] = {"k"};
-  text_input in = bytes_of(lines);
-  bl_status st = bl_apply(w->t, &in.in, BL_APPLY_CHANGES, key, 1, &(bl_write_options){.batch_id = batch}, &w->r, err);
-  world_reopen(w);
-  return st;
+  return world_try_apply_with(w, lines, BL_APPLY_CHANGES, &(bl_write_options){.batch_id = batch}, err);
 }
 
 static void test_changes__commits_of_another_table_are_not_taken_for_older_ones(void **state) {
@@ -643,9 +632,9 @@ static void test_changes__a_position_without_a_list_is_understood(void **state) 
     if (strcmp(head->summary.items[i].key.p, "bergline.source-position") == 0)
       head->summary.items[i].value = BL_STR("{\"commit_snapshot_id\":20}");
   bl_error err = BL_ERROR_INIT;
-  static const char *const key[] = {"k"};
-  text_input in = bytes_of(COMMITTED(10, "z") COMMITTED(20, "z") COMMITTED(30, "b"));
-  test_ok(bl_apply(w.t, &in.in, BL_APPLY_CHANGES, key, 1, &(bl_write_options){.dry_run = true}, &w.r, &err), &err);
+  test_ok(test_apply(w.t, COMMITTED(10, "z") COMMITTED(20, "z") COMMITTED(30, "b"), BL_APPLY_CHANGES,
+                     &(bl_write_options){.dry_run = true}, &w.r, &err),
+          &err);
   assert_int_equal(w.r.events_passed_over, 2);
   counts_are(&w, 0, 1, 0, 0);
   world_end(&w);
@@ -671,10 +660,6 @@ static void test_changes__may_be_rows_of_another_format(void **state) {
   apply_fails(&w, "k,s\n1,a\n", BL_APPLY_CHANGES, BL_USAGE, "no column _change_type");
   apply_fails(&w, "k  s  _change_type\n1  a  INSERT\n", BL_APPLY_CHANGES, BL_USAGE, "is read as NDJSON, CSV");
   apply_fails(&w, "PAR1 and no more", BL_APPLY_CHANGES, BL_DAMAGED, "");
-  /* as Arrow files have uuids */
-  apply(&w, "{\"k\":1,\"u\":\"AAAAAAAAAAAAAAAAAAAACw==\",\"_change_type\":\"INSERT\",\"_commit_snapshot_id\":14}\n",
-        BL_APPLY_CHANGES);
-  world_holds(&w, "{\"k\":1,\"s\":null,\"d\":null,\"u\":\"00000000-0000-0000-0000-00000000000b\"}\n");
   world_end(&w);
 }
 

@@ -56,9 +56,7 @@ static bl_status run_overwrite(const call *c, bl_table *t, const bl_write_option
 }
 
 static bl_status run_apply(const call *c, bl_table *t, const bl_write_options *o, bl_write_result *r, bl_error *err) {
-  static const char *const key[] = {"k"};
-  text_input in = bytes_of(c->rows);
-  return bl_apply(t, &in.in, BL_APPLY_DEBEZIUM, key, 1, o, r, err);
+  return test_apply(t, c->rows, BL_APPLY_DEBEZIUM, o, r, err);
 }
 
 static bl_status run_add(const call *c, bl_table *t, const bl_write_options *o, bl_write_result *r, bl_error *err) {

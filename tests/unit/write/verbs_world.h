@@ -18,6 +18,7 @@
 #include "bergline/write.h"
 #include "rows/arrow_own.h"
 #include "rows/stream.h"
+#include "support/apply.h"
 #include "support/rows.h"
 #include "support/text_input.h"
 #include "table/manifests.h"
@@ -164,12 +165,15 @@ static inline bl_status world_try_overwrite(world *w, const char *lines, bl_over
   return st;
 }
 
-static inline bl_status world_try_apply(world *w, const char *lines, bl_apply_source source, bl_error *err) {
-  static const char *const key[] = {"k"};
-  text_input in = bytes_of(lines);
-  bl_status st = bl_apply(w->t, &in.in, source, key, 1, NULL, &w->r, err);
+static inline bl_status world_try_apply_with(world *w, const char *lines, bl_apply_source source,
+                                             const bl_write_options *o, bl_error *err) {
+  bl_status st = test_apply(w->t, lines, source, o, &w->r, err);
   world_reopen(w);
   return st;
+}
+
+static inline bl_status world_try_apply(world *w, const char *lines, bl_apply_source source, bl_error *err) {
+  return world_try_apply_with(w, lines, source, NULL, err);
 }
 
 static inline void counts_are(const world *w, int64_t inserted, int64_t updated, int64_t deleted, int64_t unchanged) {

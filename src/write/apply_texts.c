@@ -1,0 +1,123 @@
+/* apply_texts.c: events as JSON, one a row of the stream, and the rows of the table that they become. */
+#include "rows/emit_text.h"
+#include "write/apply.h"
+
+enum { SCRATCH_BYTES = 1 << 20, PROGRESS_EVENTS = 4096 };
+
+bl_status bl_applying_flush(bl_applying *a, bl_error *err) {
+  struct ArrowArray batch;
+  if (a->n == 0) return BL_OK;
+  a->n = 0;
+  BL_TRY(bl_builder_finish(a->columns.rows, &batch, err));
+  return bl_source_add(a->source, &batch, a->deletes, a->ranks, err);
+}
+
+/* ---- rows ---- */
+
+static bl_status find_members(bl_applying *a, const bl_json *image, bool deletes, bl_error *err) {
+  memset(a->members, 0, a->columns.n * sizeof *a->members);
+  for (const bl_json *m = image->first; m; m = m->next) {
+    const size_t *at = bl_map_get(a->places, m->key);
+    if (at) a->members[*at] = m;
+    else if (!deletes) return bl_fail(err, BL_USAGE, "column %.*s: the table has no such column", BL_STR_ARG(m->key));
+  }
+  return BL_OK;
+}
+
+static const bl_json *type_of(const bl_json *types, bl_str name) {
+  for (const bl_json *t = types && types->kind == BL_J_ARRAY ? types->first : NULL; t; t = t->next) {
+    const bl_json *f = t->kind == BL_J_OBJECT ? bl_json_get(t, "field") : NULL;
+    if (f && f->kind == BL_J_STRING && bl_str_eq(f->text, name)) return t;
+  }
+  return NULL;
+}
+
+static bl_status put_column(bl_applying *a, size_t i, const bl_json *types, bool deletes, bl_event_value value,
+                            bl_error *err) {
+  const bl_json *v = a->members[i];
+  const bl_field *f = &a->columns.fields[i];
+  bl_builder *b = bl_builder_child(a->columns.rows, (int64_t)i);
+  bool key = bl_applying_is_key(a, f->name), null = v && v->kind == BL_J_NULL;
+  if (key && (!v || null)) return bl_fail(err, BL_USAGE, "key column %s: it has no value", f->name.p);
+  if (deletes && !key) return bl_put_null(&a->putter, b, f, err);
+  const bl_field *own = &a->schema->root.fields[i];
+  if (own->required && (null || (!v && !own->write_default)))
+    return bl_fail(err, BL_USAGE, "column %s: it is required, and has no value", f->name.p);
+  if (!v) return bl_put_missing(&a->putter, b, f, err);
+  return null ? bl_put_null(&a->putter, b, f, err) : value(a, b, f, v, type_of(types, f->name), err);
+}
+
+bl_status bl_applying_put(bl_applying *a, const bl_json *image, const bl_json *types, bool deletes, int64_t rank,
+                          bl_event_value value, bl_error *err) {
+  BL_TRY(find_members(a, image, deletes, err));
+  for (size_t i = 0; i < a->columns.n; i++) BL_TRY(put_column(a, i, types, deletes, value, err));
+  BL_TRY(bl_builder_close(a->columns.rows, err));
+  a->deletes[a->n] = deletes;
+  a->ranks[a->n++] = rank;
+  bool full = a->n % 64 == 0 && bl_builder_size(a->columns.rows) >= BL_TEXT_BATCH_BYTES;
+  return full || a->n == BL_TEXT_BATCH_ROWS ? bl_applying_flush(a, err) : BL_OK;
+}
+
+/* ---- events ---- */
+
+static bl_status renew_scratch(bl_applying *a, bl_error *err) {
+  if (bl_arena_bytes(a->scratch) < SCRATCH_BYTES) return BL_OK;
+  bl_arena_free(a->scratch);
+  a->scratch = NULL;
+  return bl_arena_new(a->ctx, &a->scratch, err);
+}
+
+static bl_status apply_text(bl_applying *a, bl_str text, bl_error *err) {
+  bl_error e = BL_ERROR_INIT;
+  bl_json *v;
+  BL_TRY(renew_scratch(a, err));
+  if (a->line % PROGRESS_EVENTS == 0) BL_TRY(bl_progress(a->ctx, "apply", a->line, 0, err));
+  bl_status st = bl_json_parse(a->scratch, text.p, text.n, &v, &e);
+  if (st == BL_OK && v->kind == BL_J_NULL) return BL_OK;
+  if (st == BL_OK && v->kind != BL_J_OBJECT) st = bl_fail(&e, BL_USAGE, "an event must be a JSON object");
+  if (st == BL_OK) st = a->changelog ? bl_apply_change(a, v, &e) : bl_apply_debezium(a, v, &e);
+  return st == BL_OK ? BL_OK : bl_applying_refuse(a, st, &e, err);
+}
+
+bl_status bl_apply_texts(bl_applying *a, const bl_events *e, const struct ArrowArray *batch, bl_error *err) {
+  for (int64_t i = 0; i < batch->length; i++) {
+    a->line++;
+    a->at = e->byte && !bl_view_null(e->byte, i) ? bl_view_i64(e->byte, i) : -1;
+    if (!bl_view_null(e->text, i)) BL_TRY(apply_text(a, bl_view_bytes(e->text, i), err));
+  }
+  return BL_OK;
+}
+
+/* ---- envelopes ---- */
+
+static bl_status take_text(void *user, const void *p, size_t n, bl_error *err) {
+  bl_buf *b = user;
+  bl_buf_add(b, p, n);
+  return bl_buf_ok(b, err);
+}
+
+static bl_status print_rows(bl_applying *a, const bl_events *e, const struct ArrowArray *batch, bl_buf *out,
+                            bl_error *err) {
+  bl_emit *emit = NULL;
+  bl_sink sink = {.write = take_text, .user = out};
+  bl_status st = bl_emit_open(a->ctx, BL_EMIT_NDJSON, &sink, &e->schema, &emit, err);
+  if (st == BL_OK) st = bl_emit_batch(emit, batch, err);
+  if (st == BL_OK) st = bl_emit_finish(emit, err);
+  bl_emit_free(emit);
+  return st;
+}
+
+bl_status bl_apply_envelopes(bl_applying *a, const bl_events *e, const struct ArrowArray *batch, bl_error *err) {
+  bl_buf lines;
+  bl_buf_init(&lines, a->ctx, SIZE_MAX);
+  bl_status st = print_rows(a, e, batch, &lines, err);
+  for (size_t at = 0; st == BL_OK && at < lines.n;) {
+    const char *p = (const char *)lines.p + at, *end = memchr(p, '\n', lines.n - at);
+    size_t n = end ? (size_t)(end - p) : lines.n - at;
+    a->line++;
+    st = apply_text(a, (bl_str){p, n}, err);
+    at += n + 1;
+  }
+  bl_buf_free(&lines);
+  return st;
+}
