@@ -12,10 +12,6 @@ typedef struct summing {
   bl_field_summary *out;
 } summing;
 
-static bool is_float(const bl_type *t) {
-  return t->kind == BL_FLOAT || t->kind == BL_DOUBLE;
-}
-
 static bl_status summing_init(summing *s, bl_arena *a, const bl_metadata *md, const bl_partition_spec *spec,
                               bl_error *err) {
   size_t n = spec->n_fields;
@@ -30,7 +26,7 @@ static bl_status summing_init(summing *s, bl_arena *a, const bl_metadata *md, co
   bl_spec_types(spec, bl_metadata_current_schema(md), others, md->n_schemas, s->types);
   for (size_t i = 0; i < n; i++) {
     s->lower[i].kind = s->upper[i].kind = BL_KIND_UNKNOWN;
-    s->out[i].has_nan = is_float(&s->types[i]);
+    s->out[i].has_nan = s->types[i].kind != BL_KIND_UNKNOWN;
   }
   return BL_OK;
 }

@@ -10,6 +10,7 @@
 #include <arrow/util/bit_util.h>
 
 #include "bridge.h"
+#include "casts.h"
 #include "gather.h"
 #include "guard.h"
 #include "pool.h"
@@ -75,21 +76,6 @@ void concat(ArrowArray *in, size_t n, const ArrowSchema *schema, ArrowArray *out
 }
 
 /* ---- cast ---- */
-
-arrow::Result<std::shared_ptr<arrow::Array>> cast_array(const arrow::Array &in, const arrow::TypeHolder &to) {
-  return ac::Cast(in, to, ac::CastOptions::Safe(), context());
-}
-
-/* The first row that cannot be cast, where the whole cannot. */
-int64_t first_misfit(const arrow::Array &in, const arrow::TypeHolder &to) {
-  int64_t begin = 0, end = in.length();
-  while (end - begin > 1) {
-    int64_t middle = begin + (end - begin) / 2;
-    if (cast_array(*in.Slice(begin, middle - begin), to).ok()) begin = middle;
-    else end = middle;
-  }
-  return begin;
-}
 
 void cast(ArrowArray *in, const ArrowSchema *in_type, const ArrowSchema *out_type, ArrowArray *out) {
   Owned owned(in);

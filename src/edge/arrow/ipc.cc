@@ -3,11 +3,11 @@
 #include <cstring>
 
 #include <arrow/array.h>
-#include <arrow/compute/cast.h>
 #include <arrow/extension_type.h>
 #include <arrow/ipc/api.h>
 
 #include "bridge.h"
+#include "casts.h"
 #include "guard.h"
 #include "stream.h"
 #include "writer.h"
@@ -178,6 +178,7 @@ public:
     check(*batch);
     arrow::ArrayVector columns;
     for (int i = 0; i < batch->num_columns(); i++) columns.push_back(converted(batch->column(i), i));
+    rows_ += batch->num_rows();
     return arrow::RecordBatch::Make(schema_, batch->num_rows(), std::move(columns));
   }
 
@@ -187,6 +188,7 @@ private:
   std::shared_ptr<arrow::ipc::RecordBatchStreamReader> stream_;
   std::shared_ptr<arrow::Schema> schema_;
   int next_ = 0;
+  int64_t rows_ = 0; /* of the batches before the one in hand */
 
   std::shared_ptr<arrow::RecordBatch> read() {
     if (!random_) return ok(stream_->Next());
@@ -195,14 +197,21 @@ private:
   }
 
   std::shared_ptr<arrow::Array> converted(std::shared_ptr<arrow::Array> a, int i) {
-    if (a->type_id() == arrow::Type::EXTENSION) a = static_cast<const arrow::ExtensionArray &>(*a).storage();
     const auto &to = schema_->field(i)->type();
     if (a->type()->Equals(*to)) return a;
-    auto result = arrow::compute::Cast(*a, to);
-    if (!result.ok())
-      throw Fail(result.status().IsNotImplemented() ? BL_UNSUPPORTED : BL_DAMAGED,
-                 "column " + schema_->field(i)->name() + ": " + result.status().message());
+    a = plain_layout(a);
+    if (a->type()->Equals(*to)) return a;
+    auto result = cast_array(*a, to);
+    if (!result.ok()) refuse(*a, i, result.status());
     return *result;
+  }
+
+  [[noreturn]] void refuse(const arrow::Array &a, int i, const arrow::Status &why) {
+    std::string column = "column " + schema_->field(i)->name() + ": ";
+    if (why.IsNotImplemented() || why.IsTypeError()) throw Fail(BL_UNSUPPORTED, column + why.message());
+    int64_t row = rows_ + first_misfit(a, schema_->field(i)->type()) + 1;
+    if (why.IsInvalid()) throw Fail(BL_USAGE, "row " + std::to_string(row) + ": " + column + why.message());
+    throw Fail(error_of(why, BL_DAMAGED));
   }
 };
 
