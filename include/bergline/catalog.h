@@ -22,8 +22,7 @@ BL_API bl_status bl_catalog_namespaces(bl_catalog *c, bl_catalog_visit visit, vo
 BL_API bl_status bl_catalog_tables(bl_catalog *c, const char *ns, bl_catalog_visit visit, void *user,
                                    bl_error *err) BL_CHECKED;
 
-/* properties: "key=value" each. BL_CONFLICT: it exists; BL_USAGE: a malformed name; BL_UNSUPPORTED: folders have no
- * properties. */
+/* properties: "key=value" each. BL_CONFLICT: it exists; BL_USAGE: a malformed name. */
 BL_API bl_status bl_catalog_create_namespace(bl_catalog *c, const char *ns, const char *const *properties, size_t n,
                                              bl_error *err) BL_CHECKED;
 BL_API bl_status bl_catalog_drop_namespace(bl_catalog *c, const char *ns, bl_error *err) BL_CHECKED;

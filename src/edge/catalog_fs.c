@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "edge/catalog_fs_private.h"
 #include "edge/io_local.h"
 #include "table/catalog.h"
 #include "table/locate.h"
@@ -16,22 +17,14 @@
 
 enum { MOST_LEVELS = 64 };
 
-typedef struct fs_catalog {
-  bl_catalog c;
-  bl_io *io;
-  char *warehouse; /* as it was given, without a slash at the end */
-  char *root;      /* the same for the operating system */
-} fs_catalog;
-
 /* ---- folders ---- */
 
-static bl_status folder_error(bl_error *err, const char *what, const char *path) {
+bl_status bl_fs_error(bl_error *err, const char *what, const char *path) {
   return bl_fail(err, errno == ENOENT ? BL_NOT_FOUND : BL_IO, "%s: %s: %m", what, path);
 }
 
-/* root/a/b[/name]; bl_free. BL_USAGE: a part that is no name of a folder. */
-static bl_status path_of(const fs_catalog *c, const char *root, const char *const *levels, size_t n, const char *name,
-                         char **out, bl_error *err) {
+bl_status bl_fs_path(const fs_catalog *c, const char *root, const char *const *levels, size_t n, const char *name,
+                     char **out, bl_error *err) {
   bl_buf b;
   bl_buf_init(&b, c->c.ctx, BL_BUF_MAX);
   *out = NULL;
@@ -61,7 +54,7 @@ static bl_status look_for_folder(const char *path, bool *there, bl_error *err) {
   struct stat info;
   *there = false;
   if (stat(path, &info) == 0) *there = S_ISDIR(info.st_mode);
-  else if (errno != ENOENT && errno != ENOTDIR) return folder_error(err, "cannot look for the folder", path);
+  else if (errno != ENOENT && errno != ENOTDIR) return bl_fs_error(err, "cannot look for the folder", path);
   return BL_OK;
 }
 
@@ -145,7 +138,7 @@ static bl_status walk_child(walk *w, const char *path, const char *ns, const cha
 static bl_status walk_folder(walk *w, const char *folder, const char *ns, int depth, bl_error *err) {
   DIR *dir = opendir(folder);
   bl_status st = BL_OK;
-  if (!dir) return errno == ENOENT || errno == ENOTDIR ? BL_OK : folder_error(err, "cannot list", folder);
+  if (!dir) return errno == ENOENT || errno == ENOTDIR ? BL_OK : bl_fs_error(err, "cannot list", folder);
   for (struct dirent *e; st == BL_OK && (e = readdir(dir));) {
     if (e->d_name[0] == '.' || e->d_name[0] == '_') continue;
     char *path = bl_asprintf(w->c->c.ctx, "%s/%s", folder, e->d_name);
@@ -179,7 +172,7 @@ static bl_status fs_load(bl_catalog *base, const bl_table_name *t, bl_catalog_vi
   fs_catalog *c = (fs_catalog *)base;
   char *folder = NULL, *ns = NULL, *metadata = NULL;
   bl_status st;
-  BL_GO(path_of(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
+  BL_GO(bl_fs_path(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
   BL_GO(newest(c, folder, &metadata, err));
   if (!metadata) BL_GO(bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", t->name, c->warehouse));
   BL_GO(bl_namespace_join(c->c.ctx, t->levels, t->n_levels, &ns, err));
@@ -197,7 +190,7 @@ static bl_status fs_list_tables(bl_catalog *base, const char *const *levels, siz
   walk w = {.c = c, .tables = true, .deep = n_levels == 0};
   char *folder = NULL, *ns = NULL;
   bl_status st;
-  BL_GO(path_of(c, c->root, levels, n_levels, NULL, &folder, err));
+  BL_GO(bl_fs_path(c, c->root, levels, n_levels, NULL, &folder, err));
   BL_GO(bl_namespace_join(c->c.ctx, levels, n_levels, &ns, err));
   st = walk_and_visit(&w, folder, ns, visit, user, err);
 done:
@@ -214,10 +207,9 @@ static bl_status fs_list_namespaces(bl_catalog *base, bl_catalog_visit visit, vo
 
 /* ---- writing ---- */
 
-static bl_status need_namespace(const fs_catalog *c, const char *const *levels, size_t n, char **folder,
-                                bl_error *err) {
+bl_status bl_fs_need_namespace(const fs_catalog *c, const char *const *levels, size_t n, char **folder, bl_error *err) {
   bool table = false, there = false;
-  BL_TRY(path_of(c, c->root, levels, n, NULL, folder, err));
+  BL_TRY(bl_fs_path(c, c->root, levels, n, NULL, folder, err));
   bl_status st = look_for_folder(*folder, &there, err);
   if (there) st = is_table(c, *folder, &table, err);
   if (st == BL_OK && (table || !there))
@@ -232,138 +224,78 @@ static bl_status fs_location(bl_catalog *base, const bl_table_name *t, bl_catalo
                              bl_error *err) {
   fs_catalog *c = (fs_catalog *)base;
   char *folder, *path = NULL;
-  BL_TRY(need_namespace(c, t->levels, t->n_levels, &folder, err));
+  BL_TRY(bl_fs_need_namespace(c, t->levels, t->n_levels, &folder, err));
   bl_free(c->c.ctx, folder);
-  bl_status st = path_of(c, c->warehouse, t->levels, t->n_levels, t->name, &path, err);
+  bl_status st = bl_fs_path(c, c->warehouse, t->levels, t->n_levels, t->name, &path, err);
   if (st == BL_OK) st = visit(user, &(bl_catalog_pair){"location", path}, err);
   bl_free(c->c.ctx, path);
   return st;
 }
 
-static char *above_of(const fs_catalog *c, const char *folder) {
+char *bl_fs_above(const fs_catalog *c, const char *folder) {
   int n = (int)(strrchr(folder, '/') - folder); /* there is a slash: a name lies below the root */
   return bl_asprintf(c->c.ctx, "%.*s", n ? n : 1, folder);
 }
 
-/* The names in a folder last from now on. What was done to them cannot be taken back. */
-static bl_status sync_names(const fs_catalog *c, const char *above, bl_error *err) {
+char *bl_fs_hidden(const fs_catalog *c, const char *above, const char *prefix) {
+  uint64_t r;
+  bl_random(c->c.ctx, &r, sizeof r);
+  return bl_asprintf(c->c.ctx, "%s/%s%016llx", above, prefix, (unsigned long long)r);
+}
+
+bl_status bl_fs_sync_names(const fs_catalog *c, const char *above, bl_error *err) {
   bl_error why = BL_ERROR_INIT;
   if (c->io->sync_all(c->io, &above, 1, &why) == BL_OK) return BL_OK;
   return bl_fail(err, BL_UNKNOWN, "done, but it is not known whether it lasts: %s", why.message);
 }
 
-static bl_status make_folders(char *folder, bl_error *err) {
-  bl_status st = BL_OK;
-  for (char *p = folder + 1; st == BL_OK; p++) { /* every folder on the way */
-    if (*p != '/' && *p) continue;
-    char end = *p;
-    *p = 0;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) st = folder_error(err, "cannot create the folder", folder);
-    *p = end;
-    if (!end) break;
-  }
-  return st;
-}
-
-static bl_status fs_create_namespace(bl_catalog *base, const char *const *levels, size_t n_levels,
-                                     const bl_catalog_pair *p, size_t n, bl_error *err) {
-  fs_catalog *c = (fs_catalog *)base;
-  char *folder;
-  (void)p;
-  if (n) return bl_fail(err, BL_UNSUPPORTED, "a namespace that is a folder has no properties");
-  BL_TRY(path_of(c, c->root, levels, n_levels, NULL, &folder, err));
-  bool there = false;
-  char *above = above_of(c, folder);
-  bl_status st = above ? look_for_folder(folder, &there, err) : bl_nomem(err);
-  if (there) st = bl_fail(err, BL_CONFLICT, "the namespace exists: %s", folder);
-  if (st == BL_OK) st = make_folders(folder, err);
-  if (st == BL_OK) st = sync_names(c, above, err);
-  bl_free(c->c.ctx, above);
-  bl_free(c->c.ctx, folder);
-  return st;
-}
-
-/* Everything below a folder, then the folder. Links are removed, not followed. */
-static bl_status remove_tree(bl_ctx *ctx, const char *folder, bl_error *err) {
+bl_status bl_fs_remove_tree(bl_ctx *ctx, const char *folder, bl_error *err) {
   DIR *dir = opendir(folder);
-  bl_status st = dir ? BL_OK : folder_error(err, "cannot list", folder);
+  bl_status st = dir ? BL_OK : bl_fs_error(err, "cannot list", folder);
   for (struct dirent *e; st == BL_OK && (e = readdir(dir));) {
     struct stat info;
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     char *path = bl_asprintf(ctx, "%s/%s", folder, e->d_name);
     if (!path) st = bl_nomem(err);
-    else if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode)) st = remove_tree(ctx, path, err);
-    else if (unlink(path) != 0 && errno != ENOENT) st = folder_error(err, "cannot remove", path);
+    else if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode)) st = bl_fs_remove_tree(ctx, path, err);
+    else if (unlink(path) != 0 && errno != ENOENT) st = bl_fs_error(err, "cannot remove", path);
     bl_free(ctx, path);
   }
   if (dir) closedir(dir);
-  if (st == BL_OK && rmdir(folder) != 0) st = folder_error(err, "cannot remove the folder", folder);
+  if (st == BL_OK && rmdir(folder) != 0) st = bl_fs_error(err, "cannot remove the folder", folder);
   return st;
 }
 
-#define DROPPED ".dropped-"
-
-/* What is no longer, or never was, a table. */
 static bool is_leftover(const fs_catalog *c, const char *path, const char *name) {
-  return strncmp(name, DROPPED, strlen(DROPPED)) == 0 || (*name != '.' && is_unfinished(c, path));
+  return strncmp(name, FS_DROPPED, strlen(FS_DROPPED)) == 0 || strncmp(name, FS_NEW, strlen(FS_NEW)) == 0 ||
+         (*name != '.' && is_unfinished(c, path));
 }
 
-static bl_status remove_leftovers(const fs_catalog *c, const char *folder, bl_error *err) {
+bl_status bl_fs_remove_leftovers(const fs_catalog *c, const char *folder, bl_error *err) {
   DIR *dir = opendir(folder);
   bl_status st = BL_OK;
-  if (!dir) return folder_error(err, "cannot list", folder);
+  if (!dir) return bl_fs_error(err, "cannot list", folder);
   for (struct dirent *e; st == BL_OK && (e = readdir(dir));) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     char *path = bl_asprintf(c->c.ctx, "%s/%s", folder, e->d_name);
     if (!path) st = bl_nomem(err);
-    else if (is_leftover(c, path, e->d_name)) st = remove_tree(c->c.ctx, path, err);
+    else if (is_leftover(c, path, e->d_name)) st = bl_fs_remove_tree(c->c.ctx, path, err);
     bl_free(c->c.ctx, path);
   }
   closedir(dir);
   return st;
 }
 
-static bl_status remove_namespace(const char *folder, bl_error *err) {
-  if (rmdir(folder) == 0) return BL_OK;
-  if (errno == ENOTEMPTY || errno == EEXIST) return bl_fail(err, BL_CONFLICT, "the namespace is not empty: %s", folder);
-  return folder_error(err, "cannot remove the folder", folder);
-}
-
-static bl_status fs_drop_namespace(bl_catalog *base, const char *const *levels, size_t n_levels, bl_error *err) {
-  fs_catalog *c = (fs_catalog *)base;
-  char *folder;
-  BL_TRY(need_namespace(c, levels, n_levels, &folder, err));
-  char *above = above_of(c, folder);
-  bl_status st = above ? remove_leftovers(c, folder, err) : bl_nomem(err);
-  if (st == BL_OK) st = remove_namespace(folder, err);
-  if (st == BL_OK) st = sync_names(c, above, err);
-  bl_free(c->c.ctx, above);
-  bl_free(c->c.ctx, folder);
-  return st;
-}
-
-static bl_status fs_namespace_properties(bl_catalog *base, const char *const *levels, size_t n_levels,
-                                         bl_catalog_pair_visit visit, void *user, bl_error *err) {
-  fs_catalog *c = (fs_catalog *)base;
-  char *folder;
-  (void)visit, (void)user;
-  BL_TRY(need_namespace(c, levels, n_levels, &folder, err));
-  bl_free(c->c.ctx, folder);
-  return BL_OK;
-}
-
 /* In one step the folder is a table no more; then its files go. Those that stay are found by drop_namespace. */
 static bl_status drop_folder(const fs_catalog *c, const char *folder, bl_error *err) {
   bl_error why = BL_ERROR_INIT;
-  uint64_t r;
   bl_status st = BL_OK;
-  bl_random(c->c.ctx, &r, sizeof r);
-  char *above = above_of(c, folder);
-  char *gone = above ? bl_asprintf(c->c.ctx, "%s/" DROPPED "%016llx", above, (unsigned long long)r) : NULL;
+  char *above = bl_fs_above(c, folder);
+  char *gone = above ? bl_fs_hidden(c, above, FS_DROPPED) : NULL;
   if (!gone) st = bl_nomem(err);
-  else if (rename(folder, gone) != 0) st = folder_error(err, "cannot remove the folder", folder);
-  if (st == BL_OK) st = sync_names(c, above, err);
-  if (st == BL_OK && remove_tree(c->c.ctx, gone, &why) != BL_OK)
+  else st = c->io->rename(c->io, folder, gone, err);
+  if (st == BL_OK) st = bl_fs_sync_names(c, above, err);
+  if (st == BL_OK && bl_fs_remove_tree(c->c.ctx, gone, &why) != BL_OK)
     bl_warn(c->c.ctx, "files of a dropped table stay: %s", why.message);
   bl_free(c->c.ctx, above);
   bl_free(c->c.ctx, gone);
@@ -375,7 +307,7 @@ static bl_status fs_drop(bl_catalog *base, const bl_table_name *t, bl_error *err
   char *folder = NULL;
   bool yes = false;
   bl_status st;
-  BL_GO(path_of(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
+  BL_GO(bl_fs_path(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
   BL_GO(is_table(c, folder, &yes, err));
   if (!yes) BL_GO(bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", t->name, c->warehouse));
   st = drop_folder(c, folder, err);
@@ -402,7 +334,7 @@ static void fs_free(bl_catalog *base) {
 static bl_status check_warehouse(const fs_catalog *c, bool create, bl_error *err) {
   if (is_folder(c->root)) return BL_OK;
   if (create && mkdir(c->root, 0777) == 0) return BL_OK;
-  return folder_error(err, "cannot open the warehouse", c->warehouse);
+  return bl_fs_error(err, "cannot open the warehouse", c->warehouse);
 }
 
 static bl_status fs_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalog **out, bl_error *err) {
@@ -417,10 +349,8 @@ static bl_status fs_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalog **
                       .list_namespaces = fs_list_namespaces,
                       .free = fs_free,
                       .location = fs_location,
-                      .drop = fs_drop,
-                      .create_namespace = fs_create_namespace,
-                      .drop_namespace = fs_drop_namespace,
-                      .namespace_properties = fs_namespace_properties};
+                      .drop = fs_drop};
+  bl_fs_has_namespaces(&c->c);
   bl_str warehouse = bl_path_trim(bl_str_of(o->warehouse));
   BL_GO(bl_io_local_new(ctx, &c->io, err));
   c->warehouse = bl_asprintf(ctx, "%.*s", (int)warehouse.n, warehouse.p);

@@ -541,6 +541,28 @@ static bl_status local_remove(bl_io *base, const char *path, bl_error *err) {
   return read_error(err, "cannot remove", path, errno);
 }
 
+/* Where the file system cannot be asked not to replace anything: a file by a link, which never does; a folder takes the
+ * place of an empty one at most. 0, or why not. */
+static int rename_without_flags(const char *from, const char *to) {
+  struct stat info;
+  if (lstat(to, &info) == 0) return EEXIST;
+  if (lstat(from, &info) == 0 && S_ISDIR(info.st_mode)) return rename(from, to) == 0 ? 0 : errno;
+  return link(from, to) == 0 && unlink(from) == 0 ? 0 : errno;
+}
+
+static bl_status local_rename(bl_io *base, const char *from, const char *to, bl_error *err) {
+  const char *p, *q;
+  (void)base;
+  BL_TRY(local_path(from, &p, err));
+  BL_TRY(local_path(to, &q, err));
+  int code = renameat2(AT_FDCWD, p, AT_FDCWD, q, RENAME_NOREPLACE) == 0 ? 0 : errno;
+  if (code == EINVAL || code == ENOSYS) code = rename_without_flags(p, q);
+  if (!code) return BL_OK;
+  if (code == EEXIST || code == ENOTEMPTY)
+    return bl_fail(err, BL_CONFLICT, "cannot rename: %s: %s exists already", from, to);
+  return read_error(err, "cannot rename", from, code);
+}
+
 /* ---- locks ---- */
 
 typedef struct local_lock {
@@ -550,17 +572,18 @@ typedef struct local_lock {
   char path[];
 } local_lock;
 
-/* The file goes while it is locked: whoever opened it meanwhile sees that it is no longer the one of that name. */
-static void local_unlock(bl_io_lock *base) {
-  local_lock *l = (local_lock *)base;
-  unlink(l->path);
-  close(l->fd);
-  bl_free(l->ctx, l);
-}
-
 static bool is_still_there(const char *path, int fd) {
   struct stat mine, named;
   return fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
+}
+
+/* The file goes while it is locked: whoever opened it meanwhile sees that it is no longer the one of that name. Where
+ * its folder has got another name meanwhile, another's may be there. */
+static void local_unlock(bl_io_lock *base) {
+  local_lock *l = (local_lock *)base;
+  if (is_still_there(l->path, l->fd)) unlink(l->path);
+  close(l->fd);
+  bl_free(l->ctx, l);
 }
 
 /* One try; *fd -1: another holds it. */
@@ -625,6 +648,7 @@ bl_status bl_io_local_new(bl_ctx *ctx, bl_io **out, bl_error *err) {
                           .lock = local_lock_path,
                           .open_output_with = local_open_output_with,
                           .sync_all = local_sync_all,
+                          .rename = local_rename,
                           .free = local_free},
                    .ctx = ctx};
   *out = &io->io;

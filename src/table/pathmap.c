@@ -188,6 +188,17 @@ static bl_status map_remove(bl_io *base, const char *path, bl_error *err) {
   return st;
 }
 
+static bl_status map_rename(bl_io *base, const char *from, const char *to, bl_error *err) {
+  pathmap_io *io = (pathmap_io *)base;
+  char *real = NULL, *other = NULL;
+  bl_status st = mapped(io, from, &real, err);
+  if (st == BL_OK) st = mapped(io, to, &other, err);
+  if (st == BL_OK) st = explain(io->below->rename(io->below, real, other, err), from, real, err);
+  bl_free(io->ctx, real);
+  bl_free(io->ctx, other);
+  return st;
+}
+
 static bl_status map_lock(bl_io *base, const char *path, int64_t wait_ms, bl_io_lock **out, bl_error *err) {
   pathmap_io *io = (pathmap_io *)base;
   char *real;
@@ -242,6 +253,7 @@ bl_status bl_io_pathmap_new(bl_ctx *ctx, bl_io *below, bool owned, const bl_path
                    .lock = below->lock ? map_lock : NULL,
                    .open_output_with = below->open_output_with ? map_open_output_with : NULL,
                    .sync_all = below->sync_all ? map_sync_all : NULL,
+                   .rename = below->rename ? map_rename : NULL,
                    .free = map_free};
   io->ctx = ctx, io->below = below;
   bl_status st = BL_OK;

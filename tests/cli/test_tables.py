@@ -355,6 +355,13 @@ class Tables(TableCase):
         self.run_ok('create', 'a.b.t', '--schema', 'id long', *where)
         self.run_ok('append', 'a.b.t', self.rows_file({'id': 1}), *where)
         self.assertEqual(self.rows(self.path('wh/a/b/t')), {1: 0})
+        self.run_ok('catalog', 'create-namespace', 'c', '--property', 'owner=me', *where)
+        self.run_ok('catalog', 'set-namespace', 'c', '--unset', 'owner', '--property', 'a=b', *where)
+        self.assertEqual(self.run_ok('catalog', 'properties', 'c', '--format', 'text', *where), 'a=b\n')
+        with open(self.path('wh/c/.namespace.json'), 'w') as f:
+            f.write('{"a":')
+        self.refuse(3, 'c/.namespace.json', 'catalog', 'properties', 'c', *where)
+        self.run_ok('catalog', 'drop-namespace', 'c', '--yes', *where)
         self.refuse(7, 'purge', 'catalog', 'drop', 'a.b.t', '--yes', *where)
         self.run_ok('catalog', 'drop', 'a.b.t', '--yes', '--purge', *where)
         self.assertEqual(self.run_ok('catalog', 'namespaces', '--format', 'text', *where), 'a\na.b\n')

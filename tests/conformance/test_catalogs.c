@@ -12,12 +12,12 @@
 typedef struct kind {
   const char *name;
   bool sqlite;
-  bool renames, registers, keeps_files, has_properties;
+  bool renames, registers, keeps_files;
 } kind;
 
 static const kind kinds[] = {
-    {"sqlite", true, true, true, true, true},
-    {"folders", false, false, false, false, false},
+    {"sqlite", true, true, true, true},
+    {"folders", false, false, false, false},
 };
 
 typedef struct suite {
@@ -277,27 +277,49 @@ static void namespaces_come_and_go(suite *s) {
   lists_namespaces(s, "");
 }
 
+static void has_properties(suite *s, const char *ns, const char *want) {
+  s->seen[0] = 0;
+  test_ok(bl_catalog_namespace_properties(s->c, ns, note_pair, s, &s->err), &s->err);
+  assert_string_equal(s->seen, want);
+}
+
 static void namespaces_have_properties(suite *s) {
   bl_error err = BL_ERROR_INIT;
-  const char *set[] = {"owner=me", "note=a=b"}, *unset[] = {"owner"}, *more[] = {"k=v"};
-  bl_status st = bl_catalog_create_namespace(s->c, "p", set, 2, &err);
-  if (!s->k->has_properties) {
-    refuse(s, BL_UNSUPPORTED, st, NULL, &err);
-    s->seen[0] = 0;
-    test_ok(bl_catalog_namespace_properties(s->c, "db", note_pair, s, &s->err), &s->err);
-    assert_string_equal(s->seen, "");
-    return;
-  }
-  test_ok(st, &err);
-  s->seen[0] = 0;
-  test_ok(bl_catalog_namespace_properties(s->c, "p", note_pair, s, &s->err), &s->err);
-  assert_string_equal(s->seen, "note=a=b owner=me ");
-  test_ok(bl_catalog_set_namespace(s->c, "p", more, 1, unset, 1, &s->err), &s->err);
-  s->seen[0] = 0;
-  test_ok(bl_catalog_namespace_properties(s->c, "p", note_pair, s, &s->err), &s->err);
-  assert_string_equal(s->seen, "k=v note=a=b ");
+  const char *set[] = {"owner=me", "note=a=b"}, *unset[] = {"owner", "nothing"}, *more[] = {"k=v", "note=\"\xc3\xa9\n"};
+  const char *wrong[] = {"k"};
+  has_properties(s, "db", "");
+  test_ok(bl_catalog_create_namespace(s->c, "p", set, 2, &s->err), &s->err);
+  has_properties(s, "p", "note=a=b owner=me ");
+  test_ok(bl_catalog_set_namespace(s->c, "p", more, 1, unset, 2, &s->err), &s->err);
+  has_properties(s, "p", "k=v note=a=b ");
+  test_ok(bl_catalog_set_namespace(s->c, "p", more, 2, NULL, 0, &s->err), &s->err);
+  has_properties(s, "p", "k=v note=\"\xc3\xa9\n ");
+  refuse(s, BL_USAGE, bl_catalog_set_namespace(s->c, "p", wrong, 1, NULL, 0, &err), "KEY=VALUE", &err);
+  refuse(s, BL_USAGE, bl_catalog_create_namespace(s->c, "r", wrong, 1, &err), "KEY=VALUE", &err);
+  refuse(s, BL_CONFLICT, bl_catalog_create_namespace(s->c, "p", set, 2, &err), NULL, &err);
   refuse(s, BL_NOT_FOUND, bl_catalog_set_namespace(s->c, "q", more, 1, NULL, 0, &err), NULL, &err);
   refuse(s, BL_NOT_FOUND, bl_catalog_namespace_properties(s->c, "q", note_pair, s, &err), NULL, &err);
+  lists_namespaces(s, "db p ");
+}
+
+static void namespaces_go_with_their_properties(suite *s) {
+  const char *set[] = {"owner=me"}, *unset[] = {"owner"};
+  test_ok(bl_catalog_create_namespace(s->c, "p.inner", set, 1, &s->err), &s->err);
+  has_properties(s, "p.inner", "owner=me ");
+  bl_error err = BL_ERROR_INIT;
+  create(s, "p.inner.t");
+  refuse(s, BL_CONFLICT, bl_catalog_drop_namespace(s->c, "p.inner", &err), "empty", &err);
+  has_properties(s, "p.inner", "owner=me ");
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "p.inner.t", true, &s->err), &s->err);
+  test_ok(bl_catalog_drop_namespace(s->c, "p.inner", &s->err), &s->err);
+  refuse(s, BL_NOT_FOUND, bl_catalog_namespace_properties(s->c, "p.inner", note_pair, s, &err), NULL, &err);
+  test_ok(bl_catalog_create_namespace(s->c, "p.inner", NULL, 0, &s->err), &s->err);
+  has_properties(s, "p.inner", "");
+  test_ok(bl_catalog_set_namespace(s->c, "p.inner", set, 1, NULL, 0, &s->err), &s->err);
+  test_ok(bl_catalog_set_namespace(s->c, "p.inner", NULL, 0, unset, 1, &s->err), &s->err);
+  has_properties(s, "p.inner", "");
+  test_ok(bl_catalog_drop_namespace(s->c, "p.inner", &s->err), &s->err);
+  refuse(s, BL_NOT_FOUND, bl_catalog_drop_namespace(s->c, "p.inner", &err), NULL, &err);
 }
 
 /* ---- races ---- */
@@ -525,6 +547,7 @@ static void on_every_catalog(void (*test)(suite *s)) {
   X(registers)                                                                                                         \
   X(namespaces_come_and_go)                                                                                            \
   X(namespaces_have_properties)                                                                                        \
+  X(namespaces_go_with_their_properties)                                                                               \
   X(moves_that_are_reported_as_failed_but_made_are_done)                                                               \
   X(one_of_many_creates)                                                                                               \
   X(every_racer_lands)

@@ -15,9 +15,10 @@ static disk_file *file_of(const disk *d, ino_t ino) {
   return NULL;
 }
 
-static disk_folder *folder_of(const disk *d, const char *path) {
+/* By number: a folder that gets another name keeps what is in it. */
+static disk_folder *folder_of(const disk *d, ino_t ino) {
   for (size_t i = 0; i < d->n_folders; i++)
-    if (strcmp(d->folders[i].path, path) == 0) return &d->folders[i];
+    if (d->folders[i].ino == ino) return &d->folders[i];
   return NULL;
 }
 
@@ -34,7 +35,10 @@ static void keep_file(disk *d, const char *path, ino_t ino) {
 
 static void add_name(disk_folder *f, const char *name, ino_t ino, bool is_folder) {
   for (size_t i = 0; i < f->n; i++)
-    if (strcmp(f->names[i].name, name) == 0) return;
+    if (strcmp(f->names[i].name, name) == 0) {
+      f->names[i].ino = ino;
+      return;
+    }
   f->names = realloc(f->names, (f->n + 1) * sizeof *f->names);
   f->names[f->n++] = (disk_name){strdup(name), ino, is_folder};
 }
@@ -46,12 +50,12 @@ static void forget_names(disk_folder *f) {
   f->n = 0;
 }
 
-static disk_folder *need_folder(disk *d, const char *path) {
-  disk_folder *f = folder_of(d, path);
+static disk_folder *need_folder(disk *d, ino_t ino) {
+  disk_folder *f = folder_of(d, ino);
   if (f) return f;
   d->folders = realloc(d->folders, (d->n_folders + 1) * sizeof *d->folders);
   f = &d->folders[d->n_folders++];
-  *f = (disk_folder){.path = strdup(path)};
+  *f = (disk_folder){.ino = ino};
   return f;
 }
 
@@ -74,26 +78,29 @@ static void keep_name(void *user, const char *path, const char *name, const stru
   add_name(user, name, info->st_ino, S_ISDIR(info->st_mode));
 }
 
-/* A folder's name in the one above, and so on. path: below the root. */
-static void keep_own_names(disk *d, const char *path) {
-  char full[1200], above[1000];
+static ino_t number_of(const char *path) {
   struct stat info;
+  return stat(path, &info) == 0 ? info.st_ino : 0;
+}
+
+/* A folder's name in the one above, and so on. */
+static void keep_own_names(disk *d, const char *path) {
+  char above[1200];
+  size_t root = strlen(d->root);
   snprintf(above, sizeof above, "%s", path);
-  for (char *slash; (slash = strrchr(above, '/'));) {
-    snprintf(full, sizeof full, "%s%s", d->root, above);
-    if (stat(full, &info) != 0) return;
+  for (char *slash; strlen(above) > root && (slash = strrchr(above, '/'));) {
+    ino_t ino = number_of(above);
+    if (!ino) return;
     *slash = 0;
-    add_name(need_folder(d, above), slash + 1, info.st_ino, true);
+    add_name(need_folder(d, number_of(above)), slash + 1, ino, true);
   }
 }
 
 /* The names of a folder, and its own. */
 static void keep_folder(disk *d, const char *path) {
-  char full[1200];
-  snprintf(full, sizeof full, "%s%s", d->root, path);
-  disk_folder *f = need_folder(d, path);
+  disk_folder *f = need_folder(d, number_of(path));
   forget_names(f);
-  each_child(full, keep_name, f);
+  each_child(path, keep_name, f);
   keep_own_names(d, path);
 }
 
@@ -102,14 +109,14 @@ static void keep_all(void *user, const char *path, const char *name, const struc
   (void)name;
   if (!S_ISDIR(info->st_mode)) keep_file(d, path, info->st_ino);
   else {
-    keep_folder(d, path + strlen(d->root));
+    keep_folder(d, path);
     each_child(path, keep_all, d);
   }
 }
 
 void disk_begin(disk *d, const char *root) {
   *d = (disk){.root = root};
-  keep_folder(d, "");
+  keep_folder(d, root);
   each_child(root, keep_all, d);
 }
 
@@ -123,7 +130,7 @@ static void sync_fd(disk *d, int fd) {
   if (n < 0 || fstat(fd, &info) != 0) return;
   path[n] = 0;
   if (strncmp(path, d->root, strlen(d->root)) != 0) return;
-  if (S_ISDIR(info.st_mode)) keep_folder(d, path + strlen(d->root));
+  if (S_ISDIR(info.st_mode)) keep_folder(d, path);
   else keep_file(d, link, info.st_ino);
 }
 
@@ -132,6 +139,8 @@ void disk_seen(void *user, const char *call, int fd, const char *path) {
   disk *d = user;
   bool counts = strcmp(call, "fsync") == 0 || strcmp(call, "fdatasync") == 0;
   if (counts) sync_fd(d, fd);
+  disk_folder *again = path && strcmp(call, "mkdir") == 0 ? folder_of(d, number_of(path)) : NULL;
+  if (again) forget_names(again); /* the number of one that is gone */
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     counts = counts || (path && strcmp(call, names[i]) == 0 && strncmp(path, d->root, strlen(d->root)) == 0);
   if (counts && d->on_change) d->on_change(d->user, call);
@@ -144,15 +153,14 @@ static void leave_file(const disk *d, ino_t ino, const char *to) {
   test_write(to, f ? f->bytes : "", f ? f->n : 0);
 }
 
-static void leave_folder(const disk *d, const char *path, const char *to) {
-  const disk_folder *f = folder_of(d, path);
+static void leave_folder(const disk *d, ino_t ino, const char *to) {
+  const disk_folder *f = folder_of(d, ino);
   assert_int_equal(mkdir(to, 0777), 0);
   for (size_t i = 0; f && i < f->n; i++) {
-    char *child = test_join(to, f->names[i].name), *below = test_join(path, f->names[i].name);
-    if (f->names[i].is_folder) leave_folder(d, below, child);
+    char *child = test_join(to, f->names[i].name);
+    if (f->names[i].is_folder) leave_folder(d, f->names[i].ino, child);
     else leave_file(d, f->names[i].ino, child);
     free(child);
-    free(below);
   }
 }
 
@@ -174,7 +182,7 @@ static void leave_now(void *user, const char *path, const char *name, const stru
 
 void disk_leave(const disk *d, bool names_of_now, const char *to) {
   if (!names_of_now) {
-    leave_folder(d, "", to);
+    leave_folder(d, number_of(d->root), to);
     return;
   }
   assert_int_equal(mkdir(to, 0777), 0);
@@ -183,10 +191,7 @@ void disk_leave(const disk *d, bool names_of_now, const char *to) {
 
 void disk_end(disk *d) {
   for (size_t i = 0; i < d->n_files; i++) free(d->files[i].bytes);
-  for (size_t i = 0; i < d->n_folders; i++) {
-    forget_names(&d->folders[i]);
-    free(d->folders[i].path);
-  }
+  for (size_t i = 0; i < d->n_folders; i++) forget_names(&d->folders[i]);
   free(d->files);
   free(d->folders);
   *d = (disk){0};

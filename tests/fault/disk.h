@@ -26,7 +26,7 @@ typedef struct disk_name {
 } disk_name;
 
 typedef struct disk_folder {
-  char *path; /* below the root, "" is the root */
+  ino_t ino;
   disk_name *names;
   size_t n;
 } disk_folder;

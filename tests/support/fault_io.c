@@ -127,6 +127,12 @@ static bl_status fault_remove(bl_io *base, const char *path, bl_error *err) {
   return st == BL_OK ? f->below->remove(f->below, path, err) : st;
 }
 
+static bl_status fault_rename(bl_io *base, const char *from, const char *to, bl_error *err) {
+  fault_io *f = (fault_io *)base;
+  bl_status st = ask(f, "rename", from, err);
+  return st == BL_OK ? f->below->rename(f->below, from, to, err) : st;
+}
+
 static bl_status fault_lock(bl_io *base, const char *path, int64_t wait_ms, bl_io_lock **out, bl_error *err) {
   fault_io *f = (fault_io *)base;
   *out = NULL;
@@ -150,6 +156,7 @@ bl_io *fault_io_new(fault_io *f, bl_io *below) {
                          .lock = below->lock ? fault_lock : NULL,
                          .open_output_with = fault_create_with,
                          .sync_all = fault_sync,
+                         .rename = below->rename ? fault_rename : NULL,
                          .free = fault_free},
                   .below = below};
   return &f->io;

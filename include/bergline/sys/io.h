@@ -88,6 +88,10 @@ struct bl_io {
    * made again. NULL: open_output serves. */
   bl_status (*open_result)(bl_io *io, const char *path, bl_output **out, bl_error *err);
   void (*free)(bl_io *io);
+  /* NULL: none. A file or folder gets another name in the same store, in one step, and never that of something else;
+   * sync_all of the folders above both names has to follow. BL_CONFLICT: the name is taken; BL_NOT_FOUND: there is no
+   * such file, or no folder for it. After a failure nothing has changed. */
+  bl_status (*rename)(bl_io *io, const char *from, const char *to, bl_error *err);
 };
 
 #ifdef __cplusplus

@@ -128,12 +128,84 @@ static void test_catalog_fs__a_dropped_table_leaves_nothing(void **state) {
   end(&w);
 }
 
+static bl_status note_pair(void *user, const bl_catalog_pair *p, bl_error *err) {
+  world *w = user;
+  (void)err;
+  size_t n = strlen(w->seen);
+  snprintf(w->seen + n, sizeof w->seen - n, "%s=%s ", p->key, p->value);
+  return BL_OK;
+}
+
+static void write_properties(world *w, const char *text) {
+  char *path = test_join(w->dir, "db/.namespace.json");
+  test_write(path, text, strlen(text));
+  free(path);
+}
+
+static void test_catalog_fs__a_damaged_file_of_properties_is_named(void **state) {
+  static const char *const texts[] = {"", "{", "[]", "{\"a\":1}", "{\"a\":\"\\u0000\"}", "{\"a\":\"b\"} x"};
+  const char *set[] = {"a=b"};
+  (void)state;
+  world w;
+  begin(&w);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    bl_error err = BL_ERROR_INIT;
+    write_properties(&w, texts[i]);
+    test_status(BL_DAMAGED, bl_catalog_namespace_properties(w.c, "db", note_pair, &w, &err), &err);
+    test_says(&err, "db/.namespace.json");
+    err = (bl_error)BL_ERROR_INIT;
+    test_status(BL_DAMAGED, bl_catalog_set_namespace(w.c, "db", set, 1, NULL, 0, &err), &err);
+  }
+  lists(&w, "db ", "");
+  write_properties(&w, "{\"z\":\"1\",\"a\":\"2\"}");
+  w.seen[0] = 0;
+  test_ok(bl_catalog_namespace_properties(w.c, "db", note_pair, &w, &w.err), &w.err);
+  assert_string_equal(w.seen, "a=2 z=1 ");
+  write_properties(&w, "{");
+  test_ok(bl_catalog_drop_namespace(w.c, "db", &w.err), &w.err);
+  assert_false(is_there(&w, "db"));
+  end(&w);
+}
+
+static void test_catalog_fs__a_namespace_that_was_not_finished_is_nothing(void **state) {
+  const char *set[] = {"a=b"};
+  (void)state;
+  world w;
+  begin(&w);
+  make_folder(&w, "db/.new-0123456789abcdef");
+  make_file(&w, "db/.new-0123456789abcdef/.namespace.json");
+  make_file(&w, "db/.tmp-1"); /* a change of properties that came to nothing */
+  lists(&w, "db ", "");
+  test_ok(bl_catalog_create_namespace(w.c, "db.n", set, 1, &w.err), &w.err);
+  lists(&w, "db db.n ", "");
+  assert_true(is_there(&w, "db/n/.namespace.json"));
+  test_ok(bl_catalog_drop_namespace(w.c, "db.n", &w.err), &w.err);
+  test_ok(bl_catalog_drop_namespace(w.c, "db", &w.err), &w.err);
+  assert_false(is_there(&w, "db"));
+  end(&w);
+}
+
+static void test_catalog_fs__hidden_files_of_others_keep_a_namespace_and_its_properties(void **state) {
+  const char *set[] = {"a=b"};
+  (void)state;
+  world w;
+  begin(&w);
+  test_ok(bl_catalog_set_namespace(w.c, "db", set, 1, NULL, 0, &w.err), &w.err);
+  make_file(&w, "db/.theirs");
+  test_status(BL_CONFLICT, bl_catalog_drop_namespace(w.c, "db", &w.err), &w.err);
+  assert_true(is_there(&w, "db/.namespace.json"));
+  end(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_catalog_fs__a_table_that_was_not_finished_is_nothing),
       cmocka_unit_test(test_catalog_fs__what_is_left_of_tables_goes_with_the_namespace),
       cmocka_unit_test(test_catalog_fs__files_of_others_keep_a_namespace),
       cmocka_unit_test(test_catalog_fs__a_dropped_table_leaves_nothing),
+      cmocka_unit_test(test_catalog_fs__a_damaged_file_of_properties_is_named),
+      cmocka_unit_test(test_catalog_fs__a_namespace_that_was_not_finished_is_nothing),
+      cmocka_unit_test(test_catalog_fs__hidden_files_of_others_keep_a_namespace_and_its_properties),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
