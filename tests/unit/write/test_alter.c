@@ -322,10 +322,10 @@ static void test_alter__names_that_refer_to_a_column_follow_it(void **state) {
   altering x;
   bl_error err = BL_ERROR_INIT;
   begin_with(&x, "a long, s struct<x: int>");
-  const char *set[] = {
+  const char *mapping =
       "schema.name-mapping.default=[{\"field-id\":1,\"names\":[\"a\"]},{\"field-id\":2,\"names\":[\"s\"],"
-      "\"fields\":[{\"field-id\":3,\"names\":[\"x\"]}]}]",
-      "write.metadata.metrics.column.a=full", "write.metadata.metrics.column.s.x=none"};
+      "\"fields\":[{\"field-id\":3,\"names\":[\"x\"]}]}]";
+  const char *set[] = {mapping, "write.metadata.metrics.column.a=full", "write.metadata.metrics.column.s.x=none"};
   test_ok(bl_set_properties(x.t, set, 3, NULL, 0, NULL, &err), &err);
   open_again(&x);
   alter_ok(&x, "rename a b");
