@@ -296,6 +296,22 @@ const bl_field *bl_schema_find_name(const bl_schema *s, bl_str path) {
   return find_name(&s->root, path);
 }
 
+static const bl_field *find_alias(const bl_type *t, bl_str path) {
+  const bl_type *last = t->n_fields ? &t->fields[t->n_fields - 1].type : NULL;
+  const bl_field *f = find_name(t, path);
+  if (!f && (t->kind == BL_LIST || t->kind == BL_MAP) && last->kind == BL_STRUCT) f = find_alias(last, path);
+  for (size_t i = 0; !f && i < t->n_fields; i++) {
+    bl_str name = part_name(t, i);
+    if (path.n <= name.n || path.p[name.n] != '.' || !bl_str_starts(path, name)) continue;
+    f = find_alias(&t->fields[i].type, (bl_str){path.p + name.n + 1, path.n - name.n - 1});
+  }
+  return f;
+}
+
+const bl_field *bl_schema_find_alias(const bl_schema *s, bl_str path) {
+  return find_alias(&s->root, path);
+}
+
 static bool full_name(const bl_type *t, int32_t id, bl_buf *b) {
   size_t mark = b->n;
   for (size_t i = 0; i < t->n_fields; i++) {

@@ -120,6 +120,9 @@ const bl_field *bl_schema_find(const bl_schema *s, int32_t id);
 /* By dotted path of names ("a.b", list element and map parts as "element", "key", "value"). A top-level
  * column whose name is the whole path wins. *out NULL where there is none. */
 const bl_field *bl_schema_find_name(const bl_schema *s, bl_str path);
+/* Also by the short names that Java takes: without the "element" or "value" between a list or map and a field of the
+ * structs in it. What is a full name is no short one. */
+const bl_field *bl_schema_find_alias(const bl_schema *s, bl_str path);
 /* The full dotted name of a field id into b; false where there is none. */
 bool bl_schema_full_name(const bl_schema *s, int32_t id, bl_buf *b);
 /* Chain of fields from a top-level column down to id, top first; length 0 where absent; at most max. */

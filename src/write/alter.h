@@ -53,7 +53,8 @@ bl_status bl_alter_sort(bl_alter_context *c, bl_error *err) BL_CHECKED;
 /* Name mapping and per-column properties follow a column. */
 bl_status bl_alter_mapping_add(bl_alter_context *c, const char *parent, const bl_field *f, bl_error *err) BL_CHECKED;
 bl_status bl_alter_mapping_rename(bl_alter_context *c, int32_t id, bl_str to, bl_error *err) BL_CHECKED;
-bl_status bl_alter_properties(bl_alter_context *c, bl_str from, bl_str to /* p NULL: dropped */,
+/* f: of the schema before the change; fields inside it go along. */
+bl_status bl_alter_properties(bl_alter_context *c, const bl_field *f, bl_str to /* full name; p NULL: dropped */,
                               bl_error *err) BL_CHECKED;
 
 #endif

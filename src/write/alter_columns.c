@@ -146,7 +146,7 @@ bl_status bl_alter_drop(bl_alter_context *c, bl_error *err) {
   if (at.siblings->n == 1) return bl_fail(err, BL_USAGE, "cannot drop %s: nothing would be left", c->words[0]);
   BL_TRY(check_unused(c, f, err));
   bl_json_remove_child(at.siblings, at.holder);
-  return bl_alter_properties(c, bl_str_of(c->words[0]), BL_STR_NONE, err);
+  return bl_alter_properties(c, f, BL_STR_NONE, err);
 }
 
 /* ---- rename ---- */
@@ -176,7 +176,7 @@ bl_status bl_alter_rename(bl_alter_context *c, bl_error *err) {
   bl_str above = bl_alter_parent_name(c);
   bl_str full = !above.p ? BL_STR_NONE : above.n ? bl_arena_printf(c->a, "%s.%.*s", above.p, (int)to.n, to.p) : to;
   if (!full.p) return bl_nomem(err);
-  BL_TRY(bl_alter_properties(c, bl_str_of(c->words[0]), full, err));
+  BL_TRY(bl_alter_properties(c, f, full, err));
   return bl_alter_mapping_rename(c, f->id, to, err);
 }
 

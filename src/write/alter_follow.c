@@ -105,20 +105,54 @@ bl_status bl_alter_mapping_rename(bl_alter_context *c, int32_t id, bl_str to, bl
 
 /* ---- properties ---- */
 
-bl_status bl_alter_properties(bl_alter_context *c, bl_str from, bl_str to, bl_error *err) {
+/* What a property of a column begins with; n 0: it is none. */
+static bl_str prefix_of(bl_str key) {
   static const char *const prefixes[] = {"write.metadata.metrics.column.", "write.parquet.bloom-filter-enabled.column.",
                                          "write.parquet.bloom-filter-fpp.column.",
                                          "write.parquet.stats-enabled.column."};
-  for (size_t i = 0; i < BL_LEN(prefixes); i++) {
-    bl_str key = bl_arena_printf(c->a, "%s%.*s", prefixes[i], (int)from.n, from.p);
-    if (!key.p) return bl_nomem(err);
-    bl_str value = bl_pairs_get(&c->md->properties, key.p);
-    if (!value.p) continue;
-    bl_edit_unset_property(c->e, key.p);
-    if (!to.p) continue;
-    bl_str renamed = bl_arena_printf(c->a, "%s%.*s", prefixes[i], (int)to.n, to.p);
-    if (!renamed.p) return bl_nomem(err);
-    BL_TRY(bl_edit_property(c->e, renamed, value, err));
+  for (size_t i = 0; i < BL_LEN(prefixes); i++)
+    if (bl_str_starts(key, bl_str_of(prefixes[i]))) return bl_str_of(prefixes[i]);
+  return BL_STR("");
+}
+
+/* The name of f itself, or of a field inside it, once f is called `to`. */
+static bl_status name_after(const bl_alter_context *c, const bl_field *f, const bl_field *inner, bl_str to, bl_buf *out,
+                            bl_error *err) {
+  bl_buf old;
+  bl_buf_init(&old, out->ctx, BL_BUF_MAX);
+  (void)bl_schema_full_name(c->schema, f->id, &old);
+  size_t above = old.n;
+  bl_buf_clear(&old);
+  (void)bl_schema_full_name(c->schema, inner->id, &old);
+  bl_buf_str(out, to);
+  if (!old.failed && old.n > above) bl_buf_add(out, old.p + above, old.n - above);
+  bl_status st = bl_buf_ok(&old, err);
+  bl_buf_free(&old);
+  return st == BL_OK ? bl_buf_ok(out, err) : st;
+}
+
+static bl_status move_property(bl_alter_context *c, const bl_field *f, const bl_field *named, const bl_pair *p,
+                               bl_str prefix, bl_str to, bl_error *err) {
+  bl_buf key;
+  bl_buf_init(&key, bl_arena_ctx(c->a), BL_BUF_MAX);
+  bl_buf_str(&key, prefix);
+  bl_status st = name_after(c, f, named, to, &key, err);
+  bl_str renamed = st == BL_OK ? bl_arena_str(c->a, (bl_str){(const char *)key.p, key.n}) : BL_STR_NONE;
+  bl_buf_free(&key);
+  if (st != BL_OK) return st;
+  return renamed.p ? bl_edit_property(c->e, renamed, p->value, err) : bl_nomem(err);
+}
+
+bl_status bl_alter_properties(bl_alter_context *c, const bl_field *f, bl_str to, bl_error *err) {
+  const bl_pairs *all = &c->md->properties;
+  for (size_t i = 0; i < all->n; i++) {
+    const bl_pair *p = &all->items[i];
+    bl_str prefix = prefix_of(p->key), name = {p->key.p + prefix.n, p->key.n - prefix.n};
+    const bl_field *named = prefix.n ? bl_schema_find_alias(c->schema, name) : NULL;
+    const bl_schema inside = {.root = f->type};
+    if (!named || (named->id != f->id && !bl_schema_find(&inside, named->id))) continue;
+    bl_edit_unset_property(c->e, p->key.p);
+    if (to.p) BL_TRY(move_property(c, f, named, p, prefix, to, err));
   }
   return BL_OK;
 }

@@ -149,6 +149,7 @@ static bl_status put_properties(members *m, const creating *c) {
     bl_pair pair;
     BL_TRY(bl_key_value(c->o->properties[i], &pair, c->err));
     BL_TRY(bl_property_allowed(pair.key, pair.value, c->err));
+    BL_TRY(bl_property_names_column(&c->schema, pair.key, c->err));
     bl_str key = bl_arena_str(m->a, pair.key);
     if (!key.p) return bl_nomem(c->err);
     put(&p, key.p, bl_json_new_str(m->a, pair.value));

@@ -101,3 +101,12 @@ bl_status bl_property_allowed(bl_str key, bl_str value, bl_error *err) {
                      i == 0 ? " (create --format-version, upgrade)" : "");
   return value.p ? makes_sense(key, value, err) : BL_OK;
 }
+
+bl_status bl_property_names_column(const bl_schema *schema, bl_str key, bl_error *err) {
+  static const char prefix[] = "write.metadata.metrics.column.";
+  if (!bl_str_starts(key, BL_STR(prefix))) return BL_OK;
+  bl_str column = {key.p + sizeof prefix - 1, key.n - (sizeof prefix - 1)};
+  if (bl_schema_find_alias(schema, column)) return BL_OK;
+  return bl_fail(err, BL_USAGE, "wrong property: %.*s: the table has no column %.*s", BL_STR_ARG(key),
+                 BL_STR_ARG(column));
+}

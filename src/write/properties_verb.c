@@ -33,9 +33,11 @@ static bl_status check_change(const property_change *c, bl_error *err) {
 
 static bl_status edit(void *user, bl_edit *e, bl_error *err) {
   const property_change *c = user;
+  const bl_schema *schema = bl_metadata_current_schema(e->base);
   for (size_t i = 0; i < c->n_set; i++) {
     bl_pair p;
     BL_TRY(bl_key_value(c->set[i], &p, err));
+    BL_TRY(bl_property_names_column(schema, p.key, err));
     BL_TRY(bl_edit_property(e, p.key, p.value, err));
   }
   for (size_t i = 0; i < c->n_unset; i++) bl_edit_unset_property(e, c->unset[i]);

@@ -125,7 +125,8 @@ static void named_columns(const bl_table *t, const bl_schema *schema, leaf_list 
   for (size_t i = 0; i < p->n; i++) {
     bl_str key = p->items[i].key;
     if (!bl_str_starts(key, BL_STR(prefix))) continue;
-    const bl_field *f = bl_schema_find_name(schema, (bl_str){key.p + sizeof prefix - 1, key.n - sizeof prefix + 1});
+    const bl_field *f = bl_schema_find_alias(schema, (bl_str){key.p + sizeof prefix - 1, key.n - sizeof prefix + 1});
+    if (!f) bl_warn(t->ctx, "property %s: the table has no column of that name", key.p);
     size_t at = f ? place_of(l->ids, l->n, f->id) : SIZE_MAX;
     if (at != SIZE_MAX) l->modes[at] = mode_of_text(t->ctx, key.p, p->items[i].value, otherwise);
   }
@@ -216,7 +217,7 @@ static const bl_field *without_stats(const bl_pairs *p, size_t i, const bl_schem
   if (!bl_str_starts(key, BL_STR(stats_prefix))) return NULL;
   *named = (bl_str){key.p + sizeof stats_prefix - 1, key.n - sizeof stats_prefix + 1};
   if (bl_str_is_nocase(trimmed(p->items[i].value), "true")) return NULL;
-  const bl_field *f = bl_schema_find_name(schema, *named);
+  const bl_field *f = bl_schema_find_alias(schema, *named);
   return f && is_leaf(&f->type) ? f : NULL;
 }
 
@@ -231,7 +232,7 @@ static bl_status stats_of(const bl_table *t, const bl_schema *schema, bl_arena *
     bl_str column;
     const bl_field *f = without_stats(p, i, schema, &column);
     if (f) list[o->n_no_stats++] = f->id;
-    else if (column.p && !bl_schema_find_name(schema, column))
+    else if (column.p && !bl_schema_find_alias(schema, column))
       bl_warn(t->ctx, "property %s: the table has no column of that name", p->items[i].key.p);
   }
   return BL_OK;
@@ -250,7 +251,7 @@ static bl_status blooms_of(const bl_table *t, const bl_schema *schema, bl_arena 
     bl_str key = p->items[i].key;
     if (!bl_str_starts(key, BL_STR(prefix)) || !bl_str_is_nocase(p->items[i].value, "true")) continue;
     bl_str column = {key.p + sizeof prefix - 1, key.n - sizeof prefix + 1};
-    const bl_field *f = bl_schema_find_name(schema, column);
+    const bl_field *f = bl_schema_find_alias(schema, column);
     if (!f || !is_leaf(&f->type) || f->type.kind == BL_VARIANT) continue;
     bl_parquet_bloom b = {.field_id = f->id, .max_bytes = max < (1 << 27) ? max : 1 << 27};
     BL_TRY(fpp_of(t, column, &b.fpp, err));

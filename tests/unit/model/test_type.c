@@ -167,6 +167,27 @@ static void test_type__fields_are_found_by_dotted_name(void **state) {
   fixture_free(&f);
 }
 
+static int32_t alias_of(const tree *t, const char *path) {
+  const bl_field *f = bl_schema_find_alias(&t->schema, bl_str_of(path));
+  return f ? f->id : 0;
+}
+
+static void test_type__short_names_leave_out_the_element_around_structs(void **state) {
+  (void)state;
+  static const char *const full[] = {"a", "s", "s.x", "s.y.z", "l", "l.element", "l.element.x", "m", "m.key"};
+  fixture f = fixture_new();
+  tree t;
+  make_tree(&f, &t);
+  for (size_t i = 0; i < BL_LEN(full); i++) assert_int_equal(alias_of(&t, full[i]), id_of(&t, full[i]));
+  assert_int_equal(alias_of(&t, "l.x"), 7);
+  assert_int_equal(id_of(&t, "l.x"), 0);
+  assert_int_equal(alias_of(&t, "l.y"), 0);
+  assert_int_equal(alias_of(&t, "m.x"), 0); /* no struct in it */
+  assert_int_equal(alias_of(&t, "x"), 0);
+  assert_int_equal(alias_of(&t, ""), 0);
+  fixture_free(&f);
+}
+
 static void test_type__full_names_and_paths_lead_down_to_a_field(void **state) {
   (void)state;
   fixture f = fixture_new();
@@ -304,6 +325,7 @@ int main(void) {
       cmocka_unit_test(test_type__malformed_and_unknown_names_are_refused),
       cmocka_unit_test(test_type__fields_are_found_by_id_at_any_depth),
       cmocka_unit_test(test_type__fields_are_found_by_dotted_name),
+      cmocka_unit_test(test_type__short_names_leave_out_the_element_around_structs),
       cmocka_unit_test(test_type__full_names_and_paths_lead_down_to_a_field),
       cmocka_unit_test(test_type__nested_types_print_their_parts),
       cmocka_unit_test(test_type__only_the_promotions_of_the_spec_are_allowed),

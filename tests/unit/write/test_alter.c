@@ -349,6 +349,129 @@ static void test_alter__names_that_refer_to_a_column_follow_it(void **state) {
   end(&x);
 }
 
+static void has_property(altering *x, const char *key, const char *value) {
+  const char *v = bl_table_property(x->t, key);
+  if (!value) assert_null(v);
+  else assert_string_equal(v ? v : "not there", value);
+}
+
+static void set_ok(altering *x, const char *property) {
+  bl_error err = BL_ERROR_INIT;
+  test_ok(bl_set_properties(x->t, &property, 1, NULL, 0, NULL, &err), &err);
+  open_again(x);
+}
+
+static void set_refused(altering *x, const char *property, const char *says) {
+  bl_error err = BL_ERROR_INIT;
+  bl_write_options dry = {.dry_run = true};
+  test_status(BL_USAGE, bl_set_properties(x->t, &property, 1, NULL, 0, &dry, &err), &err);
+  err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_USAGE, bl_set_properties(x->t, &property, 1, NULL, 0, NULL, &err), &err);
+  test_says(&err, says);
+}
+
+static void test_alter__properties_of_the_fields_inside_follow_too(void **state) {
+  (void)state;
+  altering x;
+  begin_with(&x, "a long, s struct<x: int, t struct<y: int>>, l list<struct<x: int>>, m map<string, struct<y: int>>");
+  static const char *const set[] = {"write.metadata.metrics.column.s.x=none",
+                                    "write.metadata.metrics.column.s.t.y=full",
+                                    "write.parquet.bloom-filter-enabled.column.s.t.y=true",
+                                    "write.parquet.bloom-filter-fpp.column.s.t.y=0.1",
+                                    "write.parquet.stats-enabled.column.s.x=false",
+                                    "write.metadata.metrics.column.l.x=none",
+                                    "write.metadata.metrics.column.m.value.y=counts",
+                                    "write.metadata.metrics.column.a=full"};
+  for (size_t i = 0; i < BL_LEN(set); i++) set_ok(&x, set[i]);
+  alter_ok(&x, "rename s r");
+  alter_ok(&x, "rename r.t u");
+  has_property(&x, "write.metadata.metrics.column.s.x", NULL);
+  has_property(&x, "write.metadata.metrics.column.r.x", "none");
+  has_property(&x, "write.metadata.metrics.column.r.u.y", "full");
+  has_property(&x, "write.parquet.bloom-filter-enabled.column.r.u.y", "true");
+  has_property(&x, "write.parquet.bloom-filter-fpp.column.r.u.y", "0.1");
+  has_property(&x, "write.parquet.stats-enabled.column.r.x", "false");
+  alter_ok(&x, "rename l k"); /* short names become full ones */
+  has_property(&x, "write.metadata.metrics.column.l.x", NULL);
+  has_property(&x, "write.metadata.metrics.column.k.element.x", "none");
+  alter_ok(&x, "drop m");
+  has_property(&x, "write.metadata.metrics.column.m.value.y", NULL);
+  alter_ok(&x, "drop r");
+  has_property(&x, "write.metadata.metrics.column.r.x", NULL);
+  has_property(&x, "write.parquet.bloom-filter-fpp.column.r.u.y", NULL);
+  has_property(&x, "write.metadata.metrics.column.a", "full");
+  end(&x);
+}
+
+/* A column whose name is the beginning of another's is another column. */
+static void test_alter__properties_follow_no_other_column(void **state) {
+  (void)state;
+  altering x;
+  begin_with(&x, "a long, ab long, \"a.x\" long, \"b c\" long");
+  set_ok(&x, "write.metadata.metrics.column.ab=none");
+  set_ok(&x, "write.metadata.metrics.column.a.x=none");
+  set_ok(&x, "write.metadata.metrics.column.b c=none");
+  alter_ok(&x, "rename a z");
+  has_property(&x, "write.metadata.metrics.column.ab", "none");
+  has_property(&x, "write.metadata.metrics.column.a.x", "none");
+  alter_ok(&x, "rename ~\"b c\"~ d");
+  has_property(&x, "write.metadata.metrics.column.d", "none");
+  has_property(&x, "write.metadata.metrics.column.b c", NULL);
+  alter_ok(&x, "drop z");
+  has_property(&x, "write.metadata.metrics.column.a.x", "none");
+  end(&x);
+}
+
+static void test_alter__metrics_are_set_of_columns_that_are_there(void **state) {
+  (void)state;
+  altering x;
+  bl_error err = BL_ERROR_INIT;
+  const char *none = "write.metadata.metrics.column.nope=full";
+  bl_create_options o = {.schema = "a long", .properties = &none, .n_properties = 1};
+  begin_with(&x, "a long, s struct<x: int>, l list<struct<y: int>>, m map<string, int>");
+  test_status(BL_USAGE, bl_table_create(x.ctx, x.dir, NULL, &o, &err), &err);
+  test_says(&err, "write.metadata.metrics.column.nope: the table has no column nope");
+  set_refused(&x, none, "write.metadata.metrics.column.nope: the table has no column nope");
+  set_refused(&x, "write.metadata.metrics.column.A=full", "no column A");
+  set_refused(&x, "write.metadata.metrics.column.x=full", "no column x");
+  set_refused(&x, "write.metadata.metrics.column.=full", "no column");
+  static const char *const there[] = {"a", "s", "s.x", "l.element.y", "l.y", "m.key", "m.value", "l.element"};
+  for (size_t i = 0; i < BL_LEN(there); i++) {
+    char set[100];
+    snprintf(set, sizeof set, "write.metadata.metrics.column.%s=full", there[i]);
+    set_ok(&x, set);
+  }
+  /* Others name columns as well, but Java does not look */
+  set_ok(&x, "write.parquet.bloom-filter-enabled.column.nope=true");
+  set_ok(&x, "write.parquet.stats-enabled.column.nope=false");
+  end(&x);
+}
+
+/* Whoever wrote it: the table is read, written to and altered, and the property can be taken away. */
+static void test_alter__a_property_of_no_column_is_in_nobody_s_way(void **state) {
+  (void)state;
+  altering x;
+  bl_error err = BL_ERROR_INIT;
+  begin_with(&x, "a long, b long");
+  set_ok(&x, "write.metadata.metrics.column.b=full");
+  size_t n;
+  char *text = test_read(x.t->metadata_path, &n), *at = strstr(text, "metrics.column.b\"");
+  assert_non_null(at);
+  at[strlen("metrics.column.")] = 'z';
+  test_write(x.t->metadata_path, text, n);
+  free(text);
+  open_again(&x);
+  set_ok(&x, "owner=me");
+  alter_ok(&x, "rename b c");
+  has_property(&x, "write.metadata.metrics.column.z", "full");
+  set_refused(&x, "write.metadata.metrics.column.z=none", "no column z");
+  const char *unset = "write.metadata.metrics.column.z";
+  test_ok(bl_set_properties(x.t, NULL, 0, &unset, 1, NULL, &err), &err);
+  open_again(&x);
+  has_property(&x, unset, NULL);
+  end(&x);
+}
+
 /* As Java's UpdateSchema does it: what a name means in files without ids is what it means in the table. */
 static void test_alter__a_name_that_comes_back_means_the_new_column(void **state) {
   (void)state;
@@ -406,6 +529,10 @@ int main(void) {
       cmocka_unit_test(test_alter__the_keys_of_maps_stay),
       cmocka_unit_test(test_alter__orders_are_numbered_from_one),
       cmocka_unit_test(test_alter__names_that_refer_to_a_column_follow_it),
+      cmocka_unit_test(test_alter__properties_of_the_fields_inside_follow_too),
+      cmocka_unit_test(test_alter__properties_follow_no_other_column),
+      cmocka_unit_test(test_alter__metrics_are_set_of_columns_that_are_there),
+      cmocka_unit_test(test_alter__a_property_of_no_column_is_in_nobody_s_way),
       cmocka_unit_test(test_alter__a_name_that_comes_back_means_the_new_column),
       cmocka_unit_test(test_alter__wrong_changes_are_named),
   };

@@ -148,11 +148,12 @@ static void test_metrics__modes_come_from_the_properties(void **state) {
   static const char *const properties[] = {
       "write.metadata.metrics.default=counts",       "write.metadata.metrics.column.a=none",
       "write.metadata.metrics.column.b=truncate(2)", "write.metadata.metrics.column.st.x=full",
-      "write.metadata.metrics.column.gone=full",     "write.metadata.metrics.column.d=truncate(0)"};
+      "write.metadata.metrics.column.d=truncate(0)", "write.metadata.metrics.column.li.y=none"};
   metrics_case c;
-  begin(&c, "a string, b string, c string, d string, st struct<x: string>", properties, BL_LEN(properties),
+  begin(&c, "a string, b string, c string, d string, st struct<x: string>, li list<struct<y: int>>", properties,
+        BL_LEN(properties),
         "{\"a\":\"abcdef\",\"b\":\"abcdef\",\"c\":\"abcdef\",\"d\":\"abcdef\",\"st\":{\"x\":\"a long text that is not "
-        "cut\"}}\n");
+        "cut\"},\"li\":[{\"y\":1}]}\n");
   assert_int_equal(of(&c, "a")->values, BL_NONE);
   assert_int_equal(of(&c, "a")->nulls, BL_NONE);
   assert_true(of(&c, "a")->size > 0);
@@ -162,6 +163,7 @@ static void test_metrics__modes_come_from_the_properties(void **state) {
   bounds(&c, "c", "-", "-");
   bounds(&c, "d", "-", "-"); /* not a mode: the default */
   bounds(&c, "st.x", "a long text that is not cut", "a long text that is not cut");
+  assert_int_equal(of(&c, "li.element.y")->values, BL_NONE); /* by the short name that Java takes */
   end(&c);
 }
 
