@@ -49,8 +49,8 @@ typedef struct bl_write_result {
 
 /* ---- tables ---- */
 typedef struct bl_create_options {
-  const char *schema; /* Iceberg schema JSON, or "a long not null, b string"; NULL: `like` or `arrow` decides */
-  const struct ArrowSchema *arrow; /* by name and type, ids given anew */
+  const char *schema;              /* Iceberg schema JSON, or "a long not null, b string"; NULL: `arrow` decides */
+  const struct ArrowSchema *arrow; /* by name and type, ids given anew; borrowed */
   const char *partition;           /* "bucket(16,a), day(ts)"; NULL = unpartitioned */
   const char *sort;                /* "a desc nulls last, bucket(4,b)"; NULL = unsorted */
   const char *const *properties;   /* "key=value" each */
@@ -75,8 +75,9 @@ BL_API bl_status bl_schema_like(bl_ctx *ctx, const char *path, const bl_table_op
                                 bl_error *err) BL_CHECKED;
 
 /* ---- rows ---- Input columns go by name (_row_id and the like are refused, W13); casts are safe: a value that does
- * not fit is BL_USAGE naming row and column. The stream is consumed and released. t stays the version it was: open it
- * again to see the result. */
+ * not fit is BL_USAGE naming row and column. The stream is read by the thread that calls; it is consumed and
+ * released by every verb that takes one, also where that fails or finds the batch applied. Its own errors are passed
+ * on with their message. t stays the version it was: open it again to see the result. */
 BL_API bl_status bl_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_options *o, bl_write_result *r,
                            bl_error *err) BL_CHECKED;
 

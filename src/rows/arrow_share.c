@@ -42,12 +42,13 @@ const struct ArrowArray *bl_shared_array(const bl_shared *s) {
 static void release_part(struct ArrowArray *a) {
   bl_shared *s = a->private_data;
   for (int64_t i = 0; i < a->n_children; i++) bl_array_release(a->children[i]);
+  bl_array_release(a->dictionary);
   bl_free(s->ctx, a->children);
   a->release = NULL;
   bl_shared_unref(s);
 }
 
-/* Children and the structs that they point to in one block. */
+/* Pointers and the structs that they point to in one block. */
 static struct ArrowArray **make_children(bl_ctx *ctx, int64_t n) {
   struct ArrowArray **list = bl_calloc(ctx, (size_t)n, sizeof *list + sizeof **list);
   struct ArrowArray *items = (struct ArrowArray *)(void *)(list + n);
@@ -59,23 +60,22 @@ static struct ArrowArray **make_children(bl_ctx *ctx, int64_t n) {
 static bl_status copy_node(bl_shared *s, const struct ArrowArray *in, const bl_pick *pick, struct ArrowArray *out,
                            bl_error *err) {
   int64_t n = pick && pick->n >= 0 ? pick->n : in->n_children;
-  struct ArrowArray **children = make_children(s->ctx, n);
+  struct ArrowArray **children = make_children(s->ctx, n + 1); /* the last: the dictionary */
   if (!children) return bl_nomem(err);
   bl_shared_ref(s);
   *out = *in;
   out->n_children = n;
   out->children = children;
-  out->dictionary = NULL;
+  out->dictionary = in->dictionary ? children[n] : NULL;
   out->private_data = s;
   out->release = release_part;
-  for (int64_t i = 0; i < n; i++) {
+  bl_status st = in->dictionary ? copy_node(s, in->dictionary, NULL, out->dictionary, err) : BL_OK;
+  for (int64_t i = 0; st == BL_OK && i < n; i++) {
     int64_t from = pick && pick->n >= 0 ? pick->children[i] : i;
-    bl_status st = copy_node(s, in->children[from], pick && pick->below ? pick->below[i] : NULL, children[i], err);
-    if (st == BL_OK) continue;
-    bl_array_release(out);
-    return st;
+    st = copy_node(s, in->children[from], pick && pick->below ? pick->below[i] : NULL, children[i], err);
   }
-  return BL_OK;
+  if (st != BL_OK) bl_array_release(out);
+  return st;
 }
 
 static void cut(struct ArrowArray *a, int64_t begin, int64_t n) {

@@ -114,9 +114,7 @@ bl_status bl_write_rows(bl_ctx *ctx, bl_row_format format, struct ArrowArrayStre
                         int64_t *rows, bl_error *err) {
   struct ArrowSchema schema = {0};
   int64_t n = 0;
-  int code = in->get_schema(in, &schema);
-  if (code)
-    return bl_fail(err, bl_stream_status(code), "%s", in->get_last_error(in) ? in->get_last_error(in) : "no schema");
+  BL_TRY(bl_stream_schema(in, &schema, err));
   bl_status st = format <= BL_ROWS_CSV ? write_text(ctx,
                                                     format == BL_ROWS_TEXT  ? BL_EMIT_TEXT
                                                     : format == BL_ROWS_CSV ? BL_EMIT_CSV

@@ -26,7 +26,17 @@ int bl_stream_errno(bl_status st) {
 bl_status bl_stream_status(int code) {
   for (size_t i = 0; i < BL_LEN(codes); i++)
     if (codes[i] == code) return (bl_status)i;
-  return BL_DAMAGED;
+  return code == ENOSYS ? BL_UNSUPPORTED : BL_IO; /* of another's stream */
+}
+
+bl_status bl_stream_schema(struct ArrowArrayStream *s, struct ArrowSchema *out, bl_error *err) {
+  out->release = NULL;
+  if (!s->release) return bl_fail(err, BL_USAGE, "input: the stream was released before: it can be read only once");
+  int code = s->get_schema(s, out);
+  if (code == 0) return BL_OK;
+  out->release = NULL;
+  const char *text = s->get_last_error(s);
+  return bl_fail(err, bl_stream_status(code), "%s", text ? text : "input: it has no schema");
 }
 
 bl_status bl_stream_next(struct ArrowArrayStream *s, struct ArrowArray *out, bl_error *err) {

@@ -8,6 +8,8 @@
 
 int bl_stream_errno(bl_status st);
 bl_status bl_stream_status(int code);
+/* Its columns. BL_USAGE: it was released; what it fails with. */
+bl_status bl_stream_schema(struct ArrowArrayStream *s, struct ArrowSchema *out, bl_error *err) BL_CHECKED;
 /* Next batch; out->release NULL at the end. */
 bl_status bl_stream_next(struct ArrowArrayStream *s, struct ArrowArray *out, bl_error *err) BL_CHECKED;
 void bl_stream_release(struct ArrowArrayStream *s); /* released ones allowed */

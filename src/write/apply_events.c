@@ -65,22 +65,13 @@ static bl_status choose_form(const bl_applying *a, bl_events *e, bl_error *err) 
 
 /* ---- batches ---- */
 
-static bl_status open_view(bl_applying *a, bl_events *e, bl_error *err) {
-  int code = e->rows.get_schema(&e->rows, &e->schema);
-  if (code) {
-    e->schema.release = NULL;
-    const char *says = e->rows.get_last_error(&e->rows);
-    return bl_fail(err, bl_stream_status(code), "%s: %s", a->front, says ? says : "there is no schema");
-  }
-  return bl_view_new(a->ctx, &e->schema, &e->view, err);
-}
-
 bl_status bl_events_open(bl_applying *a, struct ArrowArrayStream *in, bl_events *e, bl_error *err) {
   static const bl_schema nothing = {.root = {.kind = BL_STRUCT}};
   const bl_conform_options o = {.keep_unknown = true, .name = a->front};
   *e = (bl_events){.ctx = a->ctx};
   BL_TRY(bl_conform_with(a->ctx, &nothing, &o, in, &e->rows, err));
-  BL_TRY(open_view(a, e, err));
+  BL_TRY(bl_stream_schema(&e->rows, &e->schema, err));
+  BL_TRY(bl_view_new(a->ctx, &e->schema, &e->view, err));
   return choose_form(a, e, err);
 }
 

@@ -716,13 +716,9 @@ static void rows_free(void *user) {
 static bl_status rows_open(rows *r, const bl_schema *schema, const bl_conform_options *o, struct ArrowSchema *out,
                            bl_error *err) {
   struct ArrowSchema in = {0};
-  int code = r->in.get_schema(&r->in, &in);
-  if (code) {
-    const char *text = r->in.get_last_error(&r->in);
-    bl_error e = BL_ERROR_INIT;
-    bl_status st = bl_fail(&e, bl_stream_status(code), "%s", text ? text : "input: it has no schema");
-    return refuse_columns(st, o->name, &e, err);
-  }
+  bl_error e = BL_ERROR_INIT;
+  bl_status st = bl_stream_schema(&r->in, &in, &e);
+  if (st != BL_OK) return refuse_columns(st, o->name, &e, err);
   r->n_columns = in.n_children;
   BL_TRY(bl_conformer_new(r->ctx, schema, o, &in, &r->conformer, err));
   return bl_conformer_schema(r->conformer, out, err);

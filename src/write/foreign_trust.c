@@ -63,8 +63,7 @@ static bl_status visit_stream(trust *x, struct ArrowArrayStream *in, bl_view *vi
 static bl_status visit_rows(trust *x, struct ArrowArrayStream *in, visit_longs visit, bl_error *err) {
   struct ArrowSchema schema;
   bl_view *view = NULL;
-  int code = in->get_schema(in, &schema);
-  if (code) return bl_fail(err, bl_stream_status(code), "%s", in->get_last_error(in));
+  BL_TRY(bl_stream_schema(in, &schema, err));
   bl_status st = bl_view_new(x->t->ctx, &schema, &view, err);
   bl_aschema_release(&schema);
   if (st == BL_OK) st = visit_stream(x, in, view, visit, err);

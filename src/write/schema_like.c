@@ -52,12 +52,6 @@ static void no_table_init(no_table *x, bl_arena *a, const bl_drivers *d) {
   x->table = (bl_table){.ctx = bl_arena_ctx(a), .metadata = &x->metadata, .drivers = d, .io = d->io};
 }
 
-static bl_status get_schema(struct ArrowArrayStream *rows, struct ArrowSchema *out, bl_error *err) {
-  if (rows->get_schema(rows, out) == 0) return BL_OK;
-  const char *why = rows->get_last_error(rows);
-  return bl_fail(err, BL_DAMAGED, "%s", why ? why : "no schema");
-}
-
 static bl_status print(bl_arena *a, const bl_schema *s, char **out, bl_error *err) {
   bl_buf b;
   bl_json *doc = bl_schema_to_json(a, s);
@@ -98,7 +92,7 @@ static bl_status read_schema(bl_arena *a, const bl_drivers *d, bl_input *in, con
     return bl_schema_of_ndjson(a, in, path, out, err);
   no_table_init(&none, a, d);
   BL_GO(bl_read_rows(&none.table, in, path, &o, &rows, err));
-  BL_GO(get_schema(&rows, &arrow, err));
+  BL_GO(bl_stream_schema(&rows, &arrow, err));
   BL_GO(bl_schema_of_arrow(a, &arrow, out, err));
   if (ends_with(path, ".csv")) st = guess_types(bl_arena_ctx(a), &rows, &arrow, out, err);
 done:

@@ -482,12 +482,9 @@ bl_status bl_source_add(bl_source *s, struct ArrowArray *batch, const uint8_t *d
 bl_status bl_source_read(bl_source *s, struct ArrowArrayStream *in, bl_error *err) {
   struct ArrowSchema schema = {0};
   struct ArrowArrayStream rows = {0};
-  bl_status st = BL_OK;
-  int code = in->get_schema(in, &schema);
-  if (code != 0) {
-    const char *why = in->get_last_error ? in->get_last_error(in) : NULL;
-    st = bl_fail(err, bl_stream_status(code), "%s: %s", name_of(s), why ? why : "the input has no schema");
-  }
+  bl_error e = BL_ERROR_INIT;
+  bl_status st = bl_stream_schema(in, &schema, &e);
+  if (st != BL_OK) st = bl_fail(err, st, "%s: %s", name_of(s), e.message);
   if (st == BL_OK) st = prepare(s, &schema, err);
   bl_aschema_release(&schema);
   if (st != BL_OK) {

@@ -8,6 +8,7 @@
 #include "edge/arrow/arrow_edge.h"
 #include "rows/arrow_own.h"
 #include "rows/stream.h"
+#include "write/commit.h"
 #include "write/upsert.h"
 
 enum { INSERT_ROWS = 65536 };
@@ -346,7 +347,8 @@ bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_
     if (r) *r = (bl_write_result){.already_applied = true};
     return BL_OK;
   }
-  bl_status st = bl_source_new(t, &so, &source, err);
+  bl_status st = bl_write_check(t, wo, err);
+  if (st == BL_OK) st = bl_source_new(t, &so, &source, err);
   if (st != BL_OK) {
     bl_stream_release(rows);
     return st;

@@ -91,6 +91,30 @@ static void test_arrow_share__a_part_has_the_columns_that_were_picked(void **sta
   test_ctx_free(ctx);
 }
 
+static void test_arrow_share__a_part_has_the_whole_dictionary(void **state) {
+  (void)state;
+  bl_ctx *ctx = test_ctx();
+  bl_error err = BL_ERROR_INIT;
+  struct ArrowSchema schema;
+  struct ArrowArray whole, part, words, child;
+  bl_shared *s;
+  make(ctx, 5, &schema, &whole);
+  test_ok(bl_array_longs(ctx, (const int64_t[]){70, 71, 72}, NULL, 3, &words, &err), &err);
+  whole.children[0]->dictionary = &words;
+  test_ok(bl_shared_new(ctx, &whole, &s, &err), &err);
+  test_ok(bl_shared_part(s, 1, 2, NULL, &part, &err), &err);
+  bl_shared_unref(s);
+  bl_array_move(part.children[0], &child);
+  bl_array_release(&part);
+  assert_non_null(child.dictionary);
+  assert_int_equal(child.dictionary->length, 3);
+  assert_int_equal(((const int64_t *)child.dictionary->buffers[1])[2], 72);
+  bl_array_release(&child);
+  bl_array_release(&words); /* the test's own */
+  bl_aschema_release(&schema);
+  test_ctx_free(ctx);
+}
+
 static bl_status part_of(bl_ctx *ctx, void *user, bl_error *err) {
   struct ArrowArray whole, part;
   bl_shared *s;
@@ -112,6 +136,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_arrow_share__a_part_has_its_rows_and_outlives_the_whole),
       cmocka_unit_test(test_arrow_share__a_part_has_the_columns_that_were_picked),
+      cmocka_unit_test(test_arrow_share__a_part_has_the_whole_dictionary),
       cmocka_unit_test(test_arrow_share__fails_cleanly_without_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

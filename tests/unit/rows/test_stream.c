@@ -1,6 +1,8 @@
 /* test_stream.c: Arrow streams that carry a bl_status. */
 #include "rows/stream.h"
 
+#include <errno.h>
+
 #include "rows/arrow_own.h"
 #include "support/support.h"
 
@@ -55,6 +57,16 @@ static void test_stream__gives_its_batches_and_then_the_end(void **state) {
   test_ctx_free(s.ctx);
 }
 
+static void test_stream__that_was_released_is_told(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  struct ArrowSchema schema;
+  struct ArrowArrayStream st = {0};
+  test_status(BL_USAGE, bl_stream_schema(&st, &schema, &err), &err);
+  test_says(&err, "released before");
+  assert_null(schema.release);
+}
+
 static void test_stream__hands_out_copies_of_its_schema(void **state) {
   (void)state;
   source s = {.ctx = test_ctx()};
@@ -79,7 +91,8 @@ static void test_stream__passes_statuses_and_messages_through_errnos(void **stat
       assert_int_not_equal(bl_stream_errno((bl_status)st), bl_stream_errno((bl_status)other));
   }
   assert_int_equal(bl_stream_errno(BL_OK), 0);
-  assert_int_equal(bl_stream_status(99999), BL_DAMAGED);
+  assert_int_equal(bl_stream_status(99999), BL_IO);
+  assert_int_equal(bl_stream_status(ENOSYS), BL_UNSUPPORTED);
   for (int want = BL_FOUND; want <= BL_CANCELLED; want++) {
     source s = {.ctx = test_ctx(), .left = 1, .at_end = (bl_status)want};
     bl_error err = BL_ERROR_INIT;
@@ -141,6 +154,7 @@ static void test_stream__disposes_of_its_source_when_memory_runs_out(void **stat
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_stream__gives_its_batches_and_then_the_end),
+      cmocka_unit_test(test_stream__that_was_released_is_told),
       cmocka_unit_test(test_stream__hands_out_copies_of_its_schema),
       cmocka_unit_test(test_stream__passes_statuses_and_messages_through_errnos),
       cmocka_unit_test(test_stream__a_foreign_stream_without_message_still_fails_with_one),
