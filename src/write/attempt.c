@@ -1,7 +1,6 @@
 /* attempt.c: the frame of attempts: the newest version of the table, and the files that were written. */
 #include "write/attempt.h"
 
-#include "scan/typed_specs.h"
 #include "write/pointer.h"
 
 /* ---- files ---- */
@@ -88,10 +87,18 @@ static bl_status find_parent(bl_attempt *at, bl_error *err) {
   return bl_branch_head(at->base, BL_STR("main"), &at->parent, err);
 }
 
+/* Files in plain text would be what the property is there to prevent. */
+static bl_status check_encryption(const bl_table *t, bl_error *err) {
+  bl_str key = bl_pairs_get(&t->metadata->properties, "encryption.key-id");
+  if (!key.p || !key.n) return BL_OK;
+  return bl_fail(err, BL_UNSUPPORTED, "property encryption.key-id: %s: encrypted files cannot be written", t->name);
+}
+
 bl_status bl_write_check(const bl_table *t, const bl_write_options *o, bl_error *err) {
   const bl_snapshot *head;
   bl_table *newest = NULL;
   BL_TRY(bl_pointer_check(t, err));
+  BL_TRY(check_encryption(t, err));
   if (!o) return BL_OK;
   BL_TRY(bl_summary_check(o, err));
   if (bl_metadata_ref(t->metadata, bl_branch_of(o))) return bl_branch_head(t, bl_branch_of(o), &head, err);
@@ -127,7 +134,7 @@ void bl_attempt_free(bl_attempt *at) {
   bl_ctx *ctx = at->c->ctx;
   bl_free(ctx, at->data.items);
   bl_free(ctx, at->deletes.items);
-  bl_map_free(at->counts.partitions);
+  bl_map_free(at->partitions.paths);
   if (at->base != at->c->t) bl_table_free(at->base);
   bl_arena_free(at->arena);
   bl_free(ctx, at);

@@ -7,6 +7,7 @@
 #ifndef BL_WRITE_ATTEMPT_H
 #define BL_WRITE_ATTEMPT_H
 
+#include "scan/typed_specs.h"
 #include "table/io.h"
 #include "table/manifests.h"
 #include "write/commit.h"
@@ -79,8 +80,20 @@ typedef struct bl_counts {
   int64_t added_equality_files, removed_equality_files;
   int64_t added_bytes, removed_bytes, added_records, removed_records;
   int64_t added_position_deletes, removed_position_deletes, added_equality_deletes, removed_equality_deletes;
-  bl_map *partitions; /* those that changed */
 } bl_counts;
+
+/* The partitions that changed, by their paths; what changed in each where there are no more of them than
+ * write.summary.partition-limit. */
+typedef struct bl_partition_count {
+  bl_str path;
+  bl_counts counts;
+} bl_partition_count;
+typedef struct bl_partition_counts {
+  bl_map *paths; /* path -> place in each */
+  bl_typed_specs specs;
+  bl_partition_count *each;
+  size_t cap, limit;
+} bl_partition_counts;
 
 typedef struct bl_attempt {
   bl_committing *c;
@@ -91,6 +104,7 @@ typedef struct bl_attempt {
   size_t n_manifests;
   bl_lines data, deletes;
   bl_counts counts;
+  bl_partition_counts partitions;
   bl_snapshot snapshot; /* the new one */
   int64_t next_row_id;
 } bl_attempt;

@@ -33,7 +33,14 @@ bl_status bl_key_value(const char *text, bl_pair *out, bl_error *err) {
 
 /* ---- what is set by hand ---- */
 
-typedef enum value_kind { COUNT /* 0 or more */, AMOUNT /* above 0 */, SWITCH, MODE, ISOLATION } value_kind;
+typedef enum value_kind {
+  COUNT /* 0 or more */,
+  AMOUNT /* above 0 */,
+  SWITCH,
+  MODE,
+  ISOLATION,
+  CODEC /* of metadata */
+} value_kind;
 
 static const struct {
   const char *key;
@@ -46,8 +53,10 @@ static const struct {
              {"commit.manifest.min-count-to-merge", AMOUNT},
              {"commit.manifest-merge.enabled", SWITCH},
              {"write.metadata.previous-versions-max", AMOUNT},
+             {"write.metadata.compression-codec", CODEC},
+             {"write.summary.partition-limit", COUNT},
              {"write.metadata.delete-after-commit.enabled", SWITCH},
-             {"write.metadata.metrics.max-inferred-column-defaults", AMOUNT},
+             {"write.metadata.metrics.max-inferred-column-defaults", COUNT},
              {"write.target-file-size-bytes", AMOUNT},
              {"write.parquet.row-group-size-bytes", AMOUNT},
              {"write.parquet.page-size-bytes", AMOUNT},
@@ -76,6 +85,7 @@ static const char *unlike(value_kind kind, bl_str v) {
   case AMOUNT: return bl_parse_i64(v, &n) && n > 0 ? NULL : "a number above 0 is expected";
   case SWITCH: return one_of(v, "true", "false") ? NULL : "true or false is expected";
   case MODE: return one_of(v, "copy-on-write", "merge-on-read") ? NULL : "merge-on-read or copy-on-write is expected";
+  case CODEC: return one_of(v, "none", "gzip") ? NULL : "none or gzip is expected";
   default: return one_of(v, "serializable", "snapshot") ? NULL : "serializable or snapshot is expected";
   }
 }

@@ -2,6 +2,7 @@
 #include "write/settings.h"
 
 #include "write/paths.h"
+#include "write/properties.h"
 
 static bl_str property(const bl_table *t, const char *key) {
   return bl_pairs_get(&t->metadata->properties, key);
@@ -147,8 +148,8 @@ static void columns_without_stats(const bl_table *t, const bl_schema *schema, le
 
 bl_status bl_metrics_modes_new(const bl_table *t, const bl_schema *schema, bl_arena *a, bl_metrics_modes *out,
                                bl_error *err) {
-  int64_t most;
-  BL_TRY(bl_property_number(t, "write.metadata.metrics.max-inferred-column-defaults", 100, &most, err));
+  int64_t most = bl_property_i64(&t->metadata->properties, "write.metadata.metrics.max-inferred-column-defaults", 100);
+  if (most < 0) most = 100; /* as Java has it */
   size_t n = count_leaves(&schema->root);
   leaf_list l = {.ids = bl_arena_alloc(a, n, sizeof *l.ids), .modes = bl_arena_alloc(a, n, sizeof *l.modes)};
   if (!l.ids || !l.modes) return bl_nomem(err);

@@ -1,39 +1,72 @@
 /* summary.c: the summary of a snapshot, with the names and totals that Iceberg's other writers give. */
 #include "write/attempt.h"
+#include "write/partition_path.h"
 #include "write/properties.h"
 
+#define SUMMARIES "partition-summaries-included"
+#define PARTITION "partitions."
+enum { MOST_SUMMARIES = 100000 };
+
 bl_status bl_counts_new(bl_attempt *at, bl_error *err) {
+  const bl_metadata *md = at->base->metadata;
+  int64_t limit = bl_property_i64(&md->properties, "write.summary.partition-limit", 0);
   at->counts = (bl_counts){0};
-  return bl_map_new(at->c->ctx, &at->counts.partitions, err);
+  at->partitions = (bl_partition_counts){.limit = limit < 0                ? 0
+                                                  : limit > MOST_SUMMARIES ? MOST_SUMMARIES
+                                                                           : (size_t)limit};
+  BL_TRY(bl_typed_specs_make(at->arena, md, &at->partitions.specs, err));
+  return bl_map_new(at->c->ctx, &at->partitions.paths, err);
 }
 
 /* ---- counting ---- */
 
-static bl_status count_partition(bl_attempt *at, const bl_data_file *f, bl_error *err) {
+static bl_status partition_path(bl_attempt *at, const bl_data_file *f, bl_str *out, bl_error *err) {
+  const bl_typed_spec *s = bl_typed_specs_get(&at->partitions.specs, f->spec_id);
   bl_buf b;
   bl_status st;
   bl_buf_init(&b, at->c->ctx, BL_BUF_MAX);
-  bl_buf_printf(&b, "%d", (int)f->spec_id);
-  for (size_t i = 0; i < f->n_partition; i++) {
-    const bl_value *v = &f->partition[i];
-    uint64_t same = bl_value_hash(v);
-    bl_buf_byte(&b, v->null ? 'n' : 'v');
-    bl_buf_add(&b, &same, sizeof same);
-  }
+  if (s && f->n_partition == s->spec->n_fields) bl_partition_path(&b, s->spec, s->types, f->partition);
   BL_GO(bl_buf_ok(&b, err));
-  bl_str key = bl_arena_str(at->arena, (bl_str){(const char *)b.p, b.n});
-  if (!key.p || !bl_map_put(at->counts.partitions, key, 0, NULL)) st = bl_nomem(err);
+  *out = bl_arena_str(at->arena, (bl_str){b.n ? (const char *)b.p : "", b.n});
+  if (!out->p) st = bl_nomem(err);
 done:
   bl_buf_free(&b);
   return st;
+}
+
+/* Room for one more partition, while there are few enough. */
+static bl_status make_room(bl_attempt *at, bl_error *err) {
+  bl_partition_counts *p = &at->partitions;
+  size_t n = bl_map_count(p->paths), cap = p->cap ? 2 * p->cap : 8;
+  if (n < p->cap || n >= p->limit) return BL_OK;
+  bl_partition_count *more = bl_arena_calloc(at->arena, cap, sizeof *more);
+  if (!more) return bl_nomem(err);
+  if (n) memcpy(more, p->each, n * sizeof *more);
+  p->each = more;
+  p->cap = cap;
+  return BL_OK;
+}
+
+/* *out NULL: what changes in the partition is not told. */
+static bl_status count_partition(bl_attempt *at, const bl_data_file *f, bl_counts **out, bl_error *err) {
+  bl_partition_counts *p = &at->partitions;
+  bl_str path;
+  *out = NULL;
+  BL_TRY(partition_path(at, f, &path, err));
+  BL_TRY(make_room(at, err));
+  size_t *place = bl_map_put(p->paths, path, bl_map_count(p->paths), NULL);
+  if (!place) return bl_nomem(err);
+  if (*place >= p->cap) return BL_OK;
+  p->each[*place].path = path;
+  *out = &p->each[*place].counts;
+  return BL_OK;
 }
 
 static void add(int64_t *to, int64_t n) {
   if (n > 0 && !bl_add64(*to, n, to)) *to = INT64_MAX;
 }
 
-bl_status bl_count_file(bl_attempt *at, const bl_data_file *f, bool added, bl_error *err) {
-  bl_counts *c = &at->counts;
+static void count(bl_counts *c, const bl_data_file *f, bool added) {
   bool vector = f->format == BL_FORMAT_PUFFIN;
   add(added ? &c->added_bytes : &c->removed_bytes, vector ? f->content_size : f->file_size);
   switch (f->content) {
@@ -53,7 +86,14 @@ bl_status bl_count_file(bl_attempt *at, const bl_data_file *f, bool added, bl_er
     add(added ? &c->added_equality_deletes : &c->removed_equality_deletes, f->record_count);
     break;
   }
-  return count_partition(at, f, err);
+}
+
+bl_status bl_count_file(bl_attempt *at, const bl_data_file *f, bool added, bl_error *err) {
+  bl_counts *partition = NULL;
+  count(&at->counts, f, added);
+  BL_TRY(count_partition(at, f, &partition, err));
+  if (partition) count(partition, f, added);
+  return BL_OK;
 }
 
 /* ---- telling ---- */
@@ -126,7 +166,37 @@ static bl_status tell_changes(telling *t, const bl_counts *c) {
     int64_t v = count_at(c, changes[i].offset);
     if (v > 0) BL_TRY(tell_number(t, changes[i].key, v));
   }
-  return tell_number(t, "changed-partition-count", (int64_t)bl_map_count(c->partitions));
+  return BL_OK;
+}
+
+static bl_status tell_partition(telling *t, const bl_partition_count *p) {
+  bl_buf b;
+  bl_status st;
+  bl_buf_init(&b, bl_arena_ctx(t->a), BL_BUF_MAX);
+  for (size_t i = 0; i < BL_LEN(changes); i++) {
+    int64_t v = count_at(&p->counts, changes[i].offset);
+    if (v > 0) bl_buf_printf(&b, "%s%s=%lld", b.n ? "," : "", changes[i].key, (long long)v);
+  }
+  BL_GO(bl_buf_ok(&b, t->err));
+  bl_str key = bl_arena_printf(t->a, PARTITION "%.*s", BL_STR_ARG(p->path));
+  st = key.p ? tell(t, key.p, bl_arena_str(t->a, (bl_str){b.n ? (const char *)b.p : "", b.n})) : bl_nomem(t->err);
+done:
+  bl_buf_free(&b);
+  return st;
+}
+
+static bool are_told(const bl_partition_counts *p) {
+  size_t n = bl_map_count(p->paths);
+  return n > 0 && n <= p->limit;
+}
+
+static bl_status tell_partitions(telling *t, const bl_partition_counts *p) {
+  BL_TRY(tell_number(t, "changed-partition-count", (int64_t)bl_map_count(p->paths)));
+  if (!are_told(p)) return BL_OK;
+  BL_TRY(tell(t, SUMMARIES, BL_STR("true")));
+  for (size_t i = 0; i < bl_map_count(p->paths); i++)
+    if (p->each[i].path.n) BL_TRY(tell_partition(t, &p->each[i]));
+  return BL_OK;
 }
 
 /* A total that the parent does not tell, or that does not add up, is left out. */
@@ -156,14 +226,15 @@ bool bl_summary_is_own(bl_str key) {
                                        "published-wap-id",
                                        "source-snapshot-id",
                                        "replace-partitions",
-                                       "changed-partition-count"};
+                                       "changed-partition-count",
+                                       SUMMARIES};
   for (size_t i = 0; i < BL_LEN(changes); i++)
     if (bl_str_is(key, changes[i].key)) return true;
   for (size_t i = 0; i < BL_LEN(totals); i++)
     if (bl_str_is(key, totals[i].key)) return true;
   for (size_t i = 0; i < BL_LEN(others); i++)
     if (bl_str_is(key, others[i])) return true;
-  return false;
+  return bl_str_starts(key, BL_STR(PARTITION));
 }
 
 bl_status bl_summary_check(const bl_write_options *o, bl_error *err) {
@@ -206,7 +277,8 @@ static bool is_given(const bl_write_options *o, bl_str key) {
 
 bl_status bl_attempt_summary(bl_attempt *at, const bl_write_options *o, bl_pairs *out, bl_error *err) {
   const bl_staged *s = at->c->s;
-  size_t cap = BL_LEN(changes) + BL_LEN(totals) + s->summary.n + o->n_summary + 16;
+  size_t partitions = are_told(&at->partitions) ? bl_map_count(at->partitions.paths) : 0;
+  size_t cap = BL_LEN(changes) + BL_LEN(totals) + s->summary.n + o->n_summary + partitions + 16;
   telling t = {at->arena, out, cap, err};
   *out = (bl_pairs){bl_arena_alloc(at->arena, cap, sizeof *out->items), 0};
   if (!out->items) return bl_nomem(err);
@@ -215,6 +287,7 @@ bl_status bl_attempt_summary(bl_attempt *at, const bl_write_options *o, bl_pairs
   BL_TRY(tell_number(&t, "manifests-kept", at->counts.manifests_kept));
   BL_TRY(tell_number(&t, "manifests-replaced", at->counts.manifests_replaced));
   BL_TRY(tell_changes(&t, &at->counts));
+  BL_TRY(tell_partitions(&t, &at->partitions));
   BL_TRY(tell_totals(&t, &at->counts, at->parent));
   for (size_t i = 0; i < s->summary.n; i++)
     if (!is_given(o, s->summary.items[i].key)) BL_TRY(tell(&t, s->summary.items[i].key.p, s->summary.items[i].value));

@@ -142,6 +142,61 @@ static void test_append__refuses_wrong_options_before_a_row_is_written(void **st
   rows_world_end(&w);
 }
 
+static bl_str summary_of(const rows_world *w, const char *key) {
+  const bl_metadata *md = w->t->metadata;
+  const bl_ref *head = bl_metadata_ref(md, BL_STR("main"));
+  return bl_pairs_get(&bl_metadata_snapshot(md, head->snapshot_id)->summary, key);
+}
+
+/* write.summary.partition-limit; a partition is its path, so specs that name it alike are one. */
+static void test_append__tells_what_changed_in_few_partitions_where_asked_to(void **state) {
+  (void)state;
+  static const char *const limit[] = {"write.summary.partition-limit=2"};
+  static const char b0[] = "partitions.s=a%2Fb/k_bucket=0";
+  rows_world w;
+  rows_world_begin(
+      &w, &(bl_create_options){
+              .schema = "k long, s string", .partition = "s, bucket(1, k)", .properties = limit, .n_properties = 1});
+  rows_world_append(&w, "{\"k\":1,\"s\":\"a/b\"}\n{\"k\":2}\n{\"k\":3,\"s\":\"a/b\"}\n");
+  assert_true(bl_str_is(summary_of(&w, "changed-partition-count"), "2"));
+  assert_true(bl_str_is(summary_of(&w, "partition-summaries-included"), "true"));
+  assert_true(bl_str_starts(summary_of(&w, b0), BL_STR("added-data-files=1,added-records=2,added-files-size=")));
+  assert_true(
+      bl_str_starts(summary_of(&w, "partitions.s=null/k_bucket=0"), BL_STR("added-data-files=1,added-records=1,")));
+  test_ok(bl_delete_rows(w.t, "k = 1", &(bl_write_options){.mode = BL_MERGE_ON_READ}, &w.result, &w.err), &w.err);
+  rows_world_reopen(&w);
+  assert_true(bl_str_starts(summary_of(&w, b0), BL_STR("added-delete-files=1,added-dvs=1,")));
+  rows_world_append(&w, "{\"k\":1,\"s\":\"c\"}\n{\"k\":2,\"s\":\"d\"}\n{\"k\":3,\"s\":\"e\"}\n");
+  assert_true(bl_str_is(summary_of(&w, "changed-partition-count"), "3"));
+  assert_null(summary_of(&w, "partition-summaries-included").p);
+  assert_null(summary_of(&w, "partitions.s=c/k_bucket=0").p);
+  rows_world_end(&w);
+}
+
+static void test_append__tells_no_partition_of_a_table_that_has_none(void **state) {
+  (void)state;
+  static const char *const limit[] = {"write.summary.partition-limit=2"};
+  rows_world w;
+  rows_world_begin(&w, &(bl_create_options){.schema = "k long", .properties = limit, .n_properties = 1});
+  rows_world_append(&w, "{\"k\":1}\n");
+  assert_true(bl_str_is(summary_of(&w, "partition-summaries-included"), "true")); /* as Java says it */
+  assert_null(summary_of(&w, "partitions.").p);
+  rows_world_end(&w);
+}
+
+/* What asks for encryption gets no file in plain text, by no verb. */
+static void test_append__refuses_a_table_that_asks_for_encryption(void **state) {
+  (void)state;
+  static const char *const key[] = {"encryption.key-id=k1"};
+  rows_world w;
+  rows_world_begin(&w, &(bl_create_options){.schema = "k long", .properties = key, .n_properties = 1});
+  test_status(BL_UNSUPPORTED, rows_world_try_text(&w, "{\"k\":1}\n", BL_INPUT_NDJSON, NULL), &w.err);
+  test_says(&w.err, "encryption.key-id");
+  test_status(BL_UNSUPPORTED, bl_delete_rows(w.t, "true", NULL, &w.result, &w.err), &w.err);
+  assert_int_equal(files_in(&w, "."), 1);
+  rows_world_end(&w);
+}
+
 static void test_append__refuses_a_table_opened_by_its_metadata_file(void **state) {
   (void)state;
   rows_world w;
@@ -263,6 +318,9 @@ int main(void) {
       cmocka_unit_test(test_append__writes_a_batch_once),
       cmocka_unit_test(test_append__writes_nothing_in_a_dry_run),
       cmocka_unit_test(test_append__refuses_wrong_options_before_a_row_is_written),
+      cmocka_unit_test(test_append__tells_what_changed_in_few_partitions_where_asked_to),
+      cmocka_unit_test(test_append__tells_no_partition_of_a_table_that_has_none),
+      cmocka_unit_test(test_append__refuses_a_table_that_asks_for_encryption),
       cmocka_unit_test(test_append__refuses_a_table_opened_by_its_metadata_file),
       cmocka_unit_test(test_append__takes_several_files_as_one_commit),
       cmocka_unit_test(test_append__takes_back_what_a_scan_wrote),

@@ -25,6 +25,10 @@ static void test_properties__values_that_make_sense_are_allowed(void **state) {
   assert_allowed("write.delete.mode", "Merge-On-Read");
   assert_allowed("write.merge.isolation-level", "snapshot");
   assert_allowed("write.update.isolation-level", "SERIALIZABLE");
+  assert_allowed("write.metadata.compression-codec", "GZIP");
+  assert_allowed("write.metadata.compression-codec", "none");
+  assert_allowed("write.metadata.metrics.max-inferred-column-defaults", "0");
+  assert_allowed("write.summary.partition-limit", "0");
 }
 
 static void test_properties__values_that_make_none_name_what_is_expected(void **state) {
@@ -39,6 +43,8 @@ static void test_properties__values_that_make_none_name_what_is_expected(void **
   assert_refused("commit.manifest-merge.enabled", "yes", "true or false");
   assert_refused("write.update.mode", "mor", "merge-on-read or copy-on-write");
   assert_refused("write.delete.isolation-level", "foo", "serializable or snapshot");
+  assert_refused("write.metadata.compression-codec", "zstd", "none or gzip"); /* Java opens no such table */
+  assert_refused("write.summary.partition-limit", "all", "a number");
 }
 
 static void test_properties__of_others_any_value_is_allowed(void **state) {
