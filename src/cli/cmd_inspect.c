@@ -52,7 +52,8 @@ const cli_command cli_inspect = {
             "metadata\n"
             "  tables, further columns after them. JSON is one document: an array of rows, or one object for info, "
             "schema,\n"
-            "  spec and properties. row_ids reads the footers of data files, position_deletes delete files.\n",
+            "  spec and properties. row_ids reads the footers of data files (of Avro and ORC the columns of ids,\n"
+            "  where the manifests do not tell), position_deletes delete files.\n",
     .more = list_kinds,
     .examples = "    bergline inspect /data/wh/db/orders\n"
                 "    bergline inspect /data/wh/db/orders files --at ref:audit\n"

@@ -88,7 +88,8 @@ static void test_inspect__every_report_of_every_table_is_one_json_document(void 
 static void test_inspect__reports_that_open_files_are_documents_too(void **state) {
   (void)state;
   static const char *const tables[] = {"metadata_zoo/partition_names/table",
-                                       "metadata_zoo/referenced_path_other_form/table"};
+                                       "metadata_zoo/referenced_path_other_form/table", "avro_data/table",
+                                       "orc_data/table"};
   bl_ctx *ctx = test_ctx();
   for (size_t i = 0; i < BL_LEN(tables); i++) {
     bl_table *t = open_table(ctx, tables[i]);
@@ -185,6 +186,9 @@ static void test_inspect__survives_each_failing_allocation(void **state) {
     question q = {path, whats[i], i % 2};
     test_fail_each(ask, &q);
   }
+  free(path);
+  path = test_path("tests/fixtures/tables/avro_data/table"); /* columns are read */
+  test_fail_each(ask, &(question){path, "row_ids", false});
   free(path);
 }
 
