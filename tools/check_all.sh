@@ -17,6 +17,6 @@ tier() { # NAME COMMAND...
 }
 
 tier "check" make check
-for name in races interop asan clang valgrind install faults; do tier "$name" tools/tiers.sh $name; done
+for name in races interop asan clang valgrind install faults memory; do tier "$name" tools/tiers.sh $name; done
 awk '{p += $1; f += $3} END {printf "%d passed, %d failed in all tiers\n", p, f}' "$sum"
 exit $status

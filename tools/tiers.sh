@@ -5,7 +5,8 @@
 #   clang     a clang build, all tests
 #   interop   tables shared with Spark, DuckDB and PyIceberg (deps/interop, or BERGLINE_INTEROP_PYTHON and BERGLINE_INTEROP_JAR)
 #   races     8 processes with 50 changes each in one table, in both catalogs, also while they are killed
-#   faults    every verb with every call and every allocation failing, killed at every step; much damage; long sequences
+#   faults    every verb with every call failing, killed and cut off at every step; much damage; long sequences
+#   memory    every verb with every allocation failing; this takes long
 #   install   an installed tree that stands alone: the program, and each program in examples/
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -39,10 +40,13 @@ case ${1:-} in
     BL_RACES=all tools/test.sh build fault/races ;;
   faults)
     tools/build.sh build || exit 1
-    BL_FAULTS=all BL_DAMAGE=40 BL_MODEL=40 tools/test.sh build -t 8 fault/killed fault/errors fault/memory fault/power fault/damaged \
+    BL_FAULTS=all BL_DAMAGE=40 BL_MODEL=40 tools/test.sh build -t 8 fault/killed fault/errors fault/power fault/damaged \
       model/histories ;;
+  memory)
+    tools/build.sh build || exit 1
+    BL_FAULTS=all tools/test.sh build -t 60 fault/memory ;;
   install) exec tools/check_install.sh ;;
   *)
-    sed -n '2,9s/^# //p' "$0"
+    sed -n '2,10s/^# //p' "$0"
     exit 2 ;;
 esac
