@@ -111,6 +111,14 @@ const bl_type *bl_setter_wanted(const bl_setter *s) {
   return &s->columns.wanted;
 }
 
+bool bl_setter_touches(const bl_setter *s, int32_t field_id) {
+  for (size_t i = 0; i < s->n; i++) {
+    const bl_schema inside = {.root = s->items[i].target->type};
+    if (s->items[i].target->id == field_id || bl_schema_find(&inside, field_id)) return true;
+  }
+  return false;
+}
+
 void bl_setter_free(bl_setter *s) {
   if (!s) return;
   for (size_t i = 0; i < s->n; i++) {

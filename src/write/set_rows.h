@@ -12,6 +12,8 @@ typedef struct bl_setter bl_setter;
 bl_status bl_setter_new(bl_ctx *ctx, const char *const *set, size_t n, const bl_columns *columns, bl_setter **out,
                         bl_error *err) BL_CHECKED;
 const bl_type *bl_setter_wanted(const bl_setter *s);
+/* May it change the values of a column? */
+bool bl_setter_touches(const bl_setter *s, int32_t field_id);
 void bl_setter_free(bl_setter *s); /* NULL allowed */
 /* rows->batch is consumed. rows->found NULL: all rows are meant. Thread-safe. BL_USAGE names column and row: overflow,
  * division by zero, a value that does not fit, null for a required column. */

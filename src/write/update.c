@@ -1,6 +1,7 @@
 /* update.c: update --set --where. Merge-on-read writes the changed rows with their ids and a vector over the old ones;
  * copy-on-write rewrites the touched files, changed rows among the others (W4). New files are in the table's sort
- * order, where it has one; else rows stay where they are. */
+ * order, where it has one. Rows stay where they are where it has none, and where they are in its order already and the
+ * columns that it goes by do not change. */
 #include "rows/arrow_own.h"
 #include "write/change.h"
 #include "write/set_rows.h"
@@ -63,6 +64,23 @@ static bl_status stage_files(bl_change *c, update *u, bl_touch *x, bl_error *err
   return BL_OK;
 }
 
+static const bl_sort_order *order_of(const bl_metadata *md) {
+  for (size_t i = 0; i < md->n_orders; i++)
+    if (md->orders[i].id == md->default_order_id) return &md->orders[i];
+  return NULL;
+}
+
+static bool stays_sorted(const bl_change *c, const update *u, const bl_touch *x) {
+  const bl_sort_order *o = order_of(c->t->metadata);
+  if (c->merge_on_read || !o || o->n_fields == 0) return false;
+  for (size_t i = 0; i < o->n_fields; i++)
+    for (size_t k = 0; k < o->fields[i].n_source_ids; k++)
+      if (bl_setter_touches(u->setter, o->fields[i].source_ids[k])) return false;
+  for (size_t i = 0; i < x->n_files; i++)
+    if (x->files[i].n_found > 0 && x->files[i].file->data->file.sort_order_id != o->id) return false;
+  return true;
+}
+
 /* ---- dry run ---- */
 
 static bl_status visit_checked(void *user, void *lane, bl_touch_rows *rows, bl_error *err) {
@@ -87,7 +105,7 @@ static bl_status stage_found(bl_change *c, update *u, bl_touch *x, bl_error *err
   if (c->counts.rows_updated == 0) return BL_OK;
   if (c->o->dry_run) return check_values(u, x, err);
   c->staged->keeps_rows = true; /* also those of files that go whole */
-  BL_TRY(bl_change_writers(c, false, &u->pool, err));
+  BL_TRY(bl_change_writers(c, stays_sorted(c, u, x), &u->pool, err));
   bl_status st = c->merge_on_read ? stage_vectors(c, u, x, err) : stage_files(c, u, x, err);
   if (st == BL_OK) return bl_writer_pool_finish(u->pool, err);
   bl_writer_pool_abort(u->pool);

@@ -409,6 +409,59 @@ static void test_update__writes_files_in_the_order_of_the_table(void **state) {
   }
 }
 
+/* Sorted again the rows of two small files would come into one. */
+static void test_update__of_columns_that_do_not_order_leaves_rows_where_they_are(void **state) {
+  (void)state;
+  world w = sorted_world(3);
+  append_range(&w, 0, 50);
+  append_range(&w, 50, 100);
+  world_update(&w, "k = k + 1000", "d in (3, 60)", BL_COPY_ON_WRITE);
+  counts_are(&w, 0, 2, 0, 0);
+  files_are_sorted(&w, 2);
+  row_is(&w, 1003, 46, 3);
+  row_is(&w, 1060, 89, 3);
+  row_is(&w, 61, 88, 2);
+  world_update(&w, "d = d + 1", "d in (3, 60)", BL_COPY_ON_WRITE);
+  files_are_sorted(&w, 1);
+  world_end(&w);
+}
+
+static void test_update__sorts_files_that_are_in_another_order(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  world w = world_new(3, "k long, d long", NULL);
+  const char *words[] = {"sort", "d desc"};
+  append_range(&w, 0, 50);
+  test_ok(bl_alter(w.t, words, 2, NULL, &err), &err);
+  world_reopen(&w);
+  append_range(&w, 50, 100);
+  world_update(&w, "k = k + 1000", "d in (3, 60)", BL_COPY_ON_WRITE);
+  counts_are(&w, 0, 2, 0, 0);
+  files_are_sorted(&w, 1);
+  world_end(&w);
+}
+
+static void test_update__of_a_struct_changes_the_columns_in_it(void **state) {
+  (void)state;
+  static const struct {
+    const char *set;
+    size_t files;
+  } cases[] = {{"s.b = 7", 2}, {"s.a = 7", 1}, {"s = null", 1}};
+  for (size_t i = 0; i < BL_LEN(cases); i++) {
+    bl_error err = BL_ERROR_INIT;
+    world w = world_new(3, "k long, s struct<a: long, b: long>", NULL);
+    const char *words[] = {"sort", "s.a"};
+    test_ok(bl_alter(w.t, words, 2, NULL, &err), &err);
+    world_reopen(&w);
+    for (int n = 0; n < 2; n++)
+      world_append(&w, "{\"k\":1,\"s\":{\"a\":2,\"b\":2}}\n{\"k\":2,\"s\":{\"a\":1,\"b\":2}}\n");
+    world_update(&w, cases[i].set, "k = 2", BL_COPY_ON_WRITE);
+    counts_are(&w, 0, 2, 0, 0);
+    assert_int_equal(world_count_live(&w, BL_MANIFEST_DATA, NULL), cases[i].files);
+    world_end(&w);
+  }
+}
+
 static void test_update__sorts_files_of_version_2_too(void **state) {
   (void)state;
   world w = sorted_world(2);
@@ -679,6 +732,9 @@ int main(void) {
       cmocka_unit_test(test_delete__is_not_done_twice_for_one_batch),
       cmocka_unit_test(test_rewriting__tries_no_dictionary_that_was_too_small_before),
       cmocka_unit_test(test_update__writes_files_in_the_order_of_the_table),
+      cmocka_unit_test(test_update__of_columns_that_do_not_order_leaves_rows_where_they_are),
+      cmocka_unit_test(test_update__sorts_files_that_are_in_another_order),
+      cmocka_unit_test(test_update__of_a_struct_changes_the_columns_in_it),
       cmocka_unit_test(test_update__sorts_files_of_version_2_too),
       cmocka_unit_test(test_delete__a_copy_says_the_order_of_its_file),
       cmocka_unit_test(test_mode__comes_from_the_property_where_no_option_tells),
