@@ -248,6 +248,13 @@ bool bl_transform_apply(const bl_transform *t, const bl_type *source, const bl_v
   }
 }
 
+bool bl_partition_value_fits(const bl_type *source, const bl_value *v) {
+  bl_i128 most = 1;
+  if (v->null || v->kind != BL_DECIMAL) return true;
+  for (int32_t i = 0; i < source->precision && i < 38; i++) most *= 10;
+  return v->u.dec < most && v->u.dec > -most;
+}
+
 /* ---- tuples ---- */
 
 bool bl_tuple_same(const bl_value *a, size_t na, const bl_value *b, size_t nb) {

@@ -56,6 +56,9 @@ bl_status bl_transform_parse(bl_arena *a, bl_str text, bl_transform *out, bl_err
 bool bl_transform_result(const bl_transform *t, const bl_type *source, bl_type *out);
 /* Apply; bytes results (truncate) are borrowed from the input. null gives null. */
 bool bl_transform_apply(const bl_transform *t, const bl_type *source, const bl_value *v, bl_value *out);
+/* May it stand in a partition tuple? A truncated decimal may have a digit more than its type allows, which no other
+ * implementation writes. */
+bool bl_partition_value_fits(const bl_type *source, const bl_value *v);
 /* Is every field void (or are there none)? */
 bool bl_spec_is_unpartitioned(const bl_partition_spec *s);
 /* Type of each partition field: source looked up by id in `schema`, then (a dropped column) through `other`

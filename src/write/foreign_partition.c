@@ -48,7 +48,7 @@ static bool keeps_order(const bl_transform *t) {
 
 static bl_status apply(const bl_foreign_file *f, const bl_partition_field *pf, const bl_type *t, const bl_value *v,
                        bl_value *out, bl_error *err) {
-  if (bl_transform_apply(&pf->transform, t, v, out)) return BL_OK;
+  if (bl_transform_apply(&pf->transform, t, v, out) && bl_partition_value_fits(t, out)) return BL_OK;
   return refuse(f, pf, "its transform does not take the column's values", err);
 }
 

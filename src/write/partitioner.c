@@ -127,7 +127,7 @@ static bl_status make_tuple(bl_partitioner *p, int64_t row, bl_error *err) {
     *out = (bl_value){.kind = s->kind, .null = true};
     if (!s->is_void) {
       bl_row_value(&s->row, row, &v);
-      if (!bl_transform_apply(&s->field->transform, s->row.type, &v, out))
+      if (!bl_transform_apply(&s->field->transform, s->row.type, &v, out) || !bl_partition_value_fits(s->row.type, out))
         return bl_fail(err, BL_USAGE, "partition field %.*s: the value of row %lld is out of its range",
                        BL_STR_ARG(s->field->name), (long long)row);
     }

@@ -197,6 +197,18 @@ static void test_append__refuses_a_table_that_asks_for_encryption(void **state) 
   rows_world_end(&w);
 }
 
+/* Java cannot write such a tuple, so it could not rewrite the manifest either. */
+static void test_append__refuses_a_decimal_that_is_truncated_out_of_its_type(void **state) {
+  (void)state;
+  rows_world w;
+  rows_world_begin(&w, &(bl_create_options){.schema = "d decimal(4,2)", .partition = "truncate(50, d)"});
+  test_status(BL_USAGE, rows_world_try_text(&w, "{\"d\":\"-99.99\"}\n", BL_INPUT_NDJSON, NULL), &w.err);
+  test_says(&w.err, "partition field d_trunc");
+  rows_world_append(&w, "{\"d\":\"99.99\"}\n{\"d\":\"-99.50\"}\n{\"d\":null}\n");
+  assert_int_equal(w.result.rows_inserted, 3);
+  rows_world_end(&w);
+}
+
 static void test_append__refuses_a_table_opened_by_its_metadata_file(void **state) {
   (void)state;
   rows_world w;
@@ -321,6 +333,7 @@ int main(void) {
       cmocka_unit_test(test_append__tells_what_changed_in_few_partitions_where_asked_to),
       cmocka_unit_test(test_append__tells_no_partition_of_a_table_that_has_none),
       cmocka_unit_test(test_append__refuses_a_table_that_asks_for_encryption),
+      cmocka_unit_test(test_append__refuses_a_decimal_that_is_truncated_out_of_its_type),
       cmocka_unit_test(test_append__refuses_a_table_opened_by_its_metadata_file),
       cmocka_unit_test(test_append__takes_several_files_as_one_commit),
       cmocka_unit_test(test_append__takes_back_what_a_scan_wrote),
