@@ -61,10 +61,31 @@ static bl_status done(run *r, const char *what, const char *name) {
   return cli_json_print(r->c, &j);
 }
 
+/* The namespaces below one. */
+typedef struct inside {
+  const char *parent;
+  bl_catalog_visit visit;
+  void *user;
+} inside;
+
+static bl_status visit_inside(void *user, const bl_catalog_entry *e, bl_error *err) {
+  const inside *in = user;
+  size_t n = strlen(in->parent);
+  if (strncmp(e->name_space, in->parent, n) != 0 || e->name_space[n] != '.') return BL_OK;
+  return in->visit(in->user, e, err);
+}
+
+static bl_status check_namespace(run *r);
+
 static bl_status namespaces(run *r) {
   cli_rows out;
-  bl_status st = cli_rows_begin(r->c, &out);
-  if (st == BL_OK) st = bl_catalog_namespaces(r->catalog, row_of_entry, &out, &r->c->err);
+  bl_status st = r->n_args ? check_namespace(r) : BL_OK;
+  if (st != BL_OK) return st;
+  st = cli_rows_begin(r->c, &out);
+  inside in = {r->n_args ? r->args[0] : NULL, row_of_entry, &out};
+  if (st == BL_OK)
+    st = r->n_args ? bl_catalog_namespaces(r->catalog, visit_inside, &in, &r->c->err)
+                   : bl_catalog_namespaces(r->catalog, row_of_entry, &out, &r->c->err);
   return cli_rows_end(&out, st);
 }
 
@@ -108,8 +129,16 @@ static bl_status refuse_table(void *user, const bl_catalog_entry *e, bl_error *e
   return bl_fail(err, BL_CONFLICT, "cannot drop the namespace: %s: it holds the table %s", r->args[0], e->name);
 }
 
+static bl_status refuse_namespace(void *user, const bl_catalog_entry *e, bl_error *err) {
+  const run *r = user;
+  return bl_fail(err, BL_CONFLICT, "cannot drop the namespace: %s: it holds the namespace %s", r->args[0],
+                 e->name_space);
+}
+
 static bl_status check_empty(run *r) {
+  inside in = {r->args[0], refuse_namespace, r};
   bl_status st = check_namespace(r);
+  if (st == BL_OK) st = bl_catalog_namespaces(r->catalog, visit_inside, &in, &r->c->err);
   return st == BL_OK ? bl_catalog_tables(r->catalog, r->args[0], refuse_table, r, &r->c->err) : st;
 }
 
@@ -199,7 +228,7 @@ static const struct action {
   bool creates; /* the store */
   bl_status (*run)(run *r);
 } actions[] = {
-    {"namespaces", "", "every namespace", 0, 0, false, namespaces},
+    {"namespaces", "[NS]", "every namespace, or those below one", 0, 1, false, namespaces},
     {"tables", "[NS]", "the tables of a namespace, or of all", 0, 1, false, tables},
     {"properties", "NS", "the properties of a namespace", 1, 1, false, properties},
     {"create-namespace", "NS [--property K=V]…", "a new namespace; the catalog's file or folder is made with it", 1, 1,

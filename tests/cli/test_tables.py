@@ -423,6 +423,17 @@ class Tables(TableCase):
     def names(self):
         return [f['name'] for f in self.result('inspect', self.table, 'schema')['fields']]
 
+    def test_namespaces_inside_another(self):
+        for where in (('--uri', 'sqlite:///' + self.path('n.db'), '--warehouse', self.path('nwh')), ('--warehouse', self.path('nwf'))):
+            for name in ('a', 'a.b', 'a.b.c', 'ab'):
+                self.run_ok('catalog', 'create-namespace', name, *where)
+            below = lambda *ns: [r['namespace'] for r in self.result('catalog', 'namespaces', *ns, *where)]
+            self.assertEqual(below(), ['a', 'a.b', 'a.b.c', 'ab'])
+            self.assertEqual((below('a'), below('a.b'), below('ab')), (['a.b', 'a.b.c'], ['a.b.c'], []))
+            self.refuse(8, 'no such namespace: x', 'catalog', 'namespaces', 'x', *where)
+            for dry in ([], ['--dry-run']):
+                self.refuse(5, 'namespace', 'catalog', 'drop-namespace', 'a.b', '--yes', *dry, *where)
+
     def test_names_in_quotes(self):
         self.create()
         self.run_ok('alter', self.table, 'add', '"a b"', 'string')
