@@ -72,6 +72,12 @@ const bl_partition_spec *bl_metadata_spec(const bl_metadata *m, int32_t id) {
   return NULL;
 }
 
+const bl_sort_order *bl_metadata_default_order(const bl_metadata *m) {
+  for (size_t i = 0; i < m->n_orders; i++)
+    if (m->orders[i].id == m->default_order_id) return &m->orders[i];
+  return NULL;
+}
+
 const bl_ref *bl_metadata_ref(const bl_metadata *m, bl_str name) {
   for (size_t i = 0; i < m->n_refs; i++)
     if (bl_str_eq(m->refs[i].name, name)) return &m->refs[i];

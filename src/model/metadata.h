@@ -108,6 +108,7 @@ bl_status bl_metadata_index(bl_metadata *m, bl_error *err) BL_CHECKED;
 const bl_snapshot *bl_metadata_snapshot(const bl_metadata *m, int64_t id);
 const bl_schema *bl_metadata_schema(const bl_metadata *m, int32_t id);
 const bl_schema *bl_metadata_current_schema(const bl_metadata *m);
+const bl_sort_order *bl_metadata_default_order(const bl_metadata *m); /* NULL: it is not listed */
 const bl_partition_spec *bl_metadata_spec(const bl_metadata *m, int32_t id);
 const bl_ref *bl_metadata_ref(const bl_metadata *m, bl_str name);
 /* Name of the operation, "" where the summary has none. */

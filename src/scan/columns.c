@@ -109,6 +109,15 @@ bl_status bl_filter_meta_schema(bl_arena *a, const bl_metadata *md, const bl_sch
   return BL_OK;
 }
 
+/* "meta._row_id" is "_row_id". */
+static bl_str bare_name(bl_str name) {
+  return bl_str_starts(name, BL_STR("meta.")) ? (bl_str){name.p + 5, name.n - 5} : name;
+}
+
+const bl_field *bl_filter_meta_find(const bl_schema *meta, bl_str name) {
+  return bl_schema_find_name(meta, bare_name(name));
+}
+
 static const bl_field *meta_column(bl_str name, int32_t id) {
   const bl_schema *meta = bl_meta_schema();
   for (size_t i = 0; i < meta->root.n_fields; i++)
@@ -161,9 +170,8 @@ static bl_status add_partition_name(bl_columns *c, bl_str name, bool *found, bl_
 bl_status bl_columns_add_name(bl_columns *c, bl_str name, bl_error *err) {
   const bl_field *f = bl_schema_find_name(c->schema, name);
   if (f) return bl_columns_add_id(c, f->id, err);
-  bl_str bare = name;
+  bl_str bare = bare_name(name);
   bool found;
-  if (bl_str_starts(name, BL_STR("meta."))) bare = (bl_str){name.p + 5, name.n - 5};
   const bl_field *m = meta_column(bare, 0);
   if (m) return add_meta(c, m, err);
   BL_TRY(add_partition_name(c, bare, &found, err));

@@ -116,15 +116,9 @@ static bool uses(const bl_field *f, const int32_t *ids, size_t n) {
   return false;
 }
 
-static const bl_sort_order *current_order(const bl_metadata *md) {
-  for (size_t i = 0; i < md->n_orders; i++)
-    if (md->orders[i].id == md->default_order_id) return &md->orders[i];
-  return NULL;
-}
-
 static bl_status check_unused(const bl_alter_context *c, const bl_field *f, bl_error *err) {
   const bl_partition_spec *spec = bl_metadata_spec(c->md, c->md->default_spec_id);
-  const bl_sort_order *order = current_order(c->md);
+  const bl_sort_order *order = bl_metadata_default_order(c->md);
   if (uses(f, c->schema->identifier_ids, c->schema->n_identifier_ids))
     return bl_fail(err, BL_USAGE, "cannot drop %s: it is an identifier field", c->words[0]);
   for (size_t i = 0; spec && i < spec->n_fields; i++)

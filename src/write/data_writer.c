@@ -434,16 +434,12 @@ static bl_status set_partitions(bl_data_writer *w, int32_t spec_id, bl_error *er
 }
 
 static bl_status set_order(bl_data_writer *w, const bl_data_writer_options *wo, bl_error *err) {
-  const bl_metadata *m = w->t->metadata;
+  const bl_sort_order *o = wo->keep_order ? NULL : bl_metadata_default_order(w->t->metadata);
   w->order_id = wo->keep_order && wo->kept_order > 0 ? wo->kept_order : -1;
-  for (size_t i = 0; !wo->keep_order && i < m->n_orders; i++) {
-    const bl_sort_order *o = &m->orders[i];
-    if (o->id != m->default_order_id || o->n_fields == 0) continue;
-    BL_TRY(bl_sort_columns_new(w->env.arena, o, w->env.schema, w->view, &w->order, err));
-    w->order_id = o->id;
-    w->sorts = true;
-  }
-  return BL_OK;
+  if (!o || o->n_fields == 0) return BL_OK;
+  w->order_id = o->id;
+  w->sorts = true;
+  return bl_sort_columns_new(w->env.arena, o, w->env.schema, w->view, &w->order, err);
 }
 
 bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_staged *into, bl_data_writer **out,

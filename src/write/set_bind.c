@@ -182,12 +182,8 @@ static bl_status bind_literal(binder *b, bl_set_node *n, const bl_type *want, bl
 
 static bl_status bind_column(binder *b, bl_set_node *n, bl_error *err) {
   const bl_field *f = bl_schema_find_name(b->schema, n->column);
-  bl_str bare = n->column;
   int32_t path[MAX_PATH];
-  if (!f) {
-    if (bl_str_starts(bare, BL_STR("meta."))) bare = (bl_str){bare.p + 5, bare.n - 5};
-    f = bl_schema_find_name(b->meta, bare);
-  }
+  if (!f) f = bl_filter_meta_find(b->meta, n->column);
   if (!f) return bl_expr_fail(err, b->text, n->at, "column \"%s\": there is none of this name and case", n->column.p);
   n->n_path = bl_columns_path(b->wanted, f->id, path, MAX_PATH);
   if (n->n_path == 0)
@@ -326,10 +322,8 @@ static bl_status bind_when(binder *b, const bl_set_node *from, bl_set_node *n, b
 /* ---- metadata columns ---- */
 
 static bl_status add_meta(bl_columns *c, bl_str name, const bl_schema *meta, bl_error *err) {
-  bl_str bare = name;
   if (!name.p || bl_schema_find_name(c->schema, name)) return BL_OK;
-  if (bl_str_starts(name, BL_STR("meta."))) bare = (bl_str){name.p + 5, name.n - 5};
-  const bl_field *f = bl_schema_find_name(meta, bare);
+  const bl_field *f = bl_filter_meta_find(meta, name);
   return f ? bl_columns_add_id(c, f->id, err) : BL_OK; /* binding names it */
 }
 

@@ -106,17 +106,14 @@ static size_t place_of(const int32_t *ids, size_t n, int32_t id) {
 
 /* Columns that the table is sorted by have bounds, whatever the default. */
 static void sorted_columns(const bl_table *t, leaf_list *l, bl_metrics_mode otherwise) {
-  const bl_metadata *m = t->metadata;
+  const bl_sort_order *o = bl_metadata_default_order(t->metadata);
   bl_metrics_mode mode =
       otherwise.kind == BL_METRICS_NONE || otherwise.kind == BL_METRICS_COUNTS ? standard : otherwise;
-  for (size_t o = 0; o < m->n_orders; o++) {
-    if (m->orders[o].id != m->default_order_id) continue;
-    for (size_t i = 0; i < m->orders[o].n_fields; i++) {
-      const bl_sort_field *f = &m->orders[o].fields[i];
-      if (f->n_source_ids != 1 || f->transform.kind == BL_T_BUCKET || f->transform.kind >= BL_T_VOID) continue;
-      size_t at = place_of(l->ids, l->n, f->source_ids[0]);
-      if (at != SIZE_MAX) l->modes[at] = mode;
-    }
+  for (size_t i = 0; o && i < o->n_fields; i++) {
+    const bl_sort_field *f = &o->fields[i];
+    if (f->n_source_ids != 1 || f->transform.kind == BL_T_BUCKET || f->transform.kind >= BL_T_VOID) continue;
+    size_t at = place_of(l->ids, l->n, f->source_ids[0]);
+    if (at != SIZE_MAX) l->modes[at] = mode;
   }
 }
 

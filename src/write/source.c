@@ -240,23 +240,19 @@ static bl_status add_named(bl_source *s, const struct ArrowSchema *in, const bl_
   return add_besides(s, in, e->column2, err);
 }
 
-static bool is_meta(const bl_source *s, bl_str name) {
-  bl_schema now = {.root = s->incoming.root};
-  bl_str bare = name;
-  if (!name.p || bl_schema_find_name(&now, name)) return false;
-  if (bl_str_starts(name, BL_STR("meta."))) bare = (bl_str){name.p + 5, name.n - 5};
-  return bl_schema_find_name(bl_meta_schema(), bare) || bl_str_eq(bare, BL_STR("_partition")) ||
-         bl_str_starts(bare, BL_STR("_partition."));
+static bool is_meta(const bl_source *s, const bl_schema *meta, bl_str name) {
+  const bl_schema now = {.root = s->incoming.root};
+  return name.p && !bl_schema_find_name(&now, name) && bl_filter_meta_find(meta, name);
 }
 
 /* Where a row lies, and what id it has, is known of the table's rows alone. */
-static bl_status refuse_meta(const bl_source *s, const bl_expr *e, bl_error *err) {
-  for (size_t i = 0; i < e->n_args; i++) BL_TRY(refuse_meta(s, e->args[i], err));
-  bool second = !is_meta(s, e->column) && is_meta(s, e->column2);
-  if (!second && !is_meta(s, e->column)) return BL_OK;
-  return bl_expr_fail(err, bl_str_of(s->o.delete_when), second ? e->at2 : e->at,
+static bl_status refuse_meta(const bl_source *s, const bl_schema *meta, const bl_expr *e, bl_error *err) {
+  for (size_t i = 0; i < e->n_args; i++) BL_TRY(refuse_meta(s, meta, e->args[i], err));
+  bool first = is_meta(s, meta, e->column);
+  if (!first && !is_meta(s, meta, e->column2)) return BL_OK;
+  return bl_expr_fail(err, bl_str_of(s->o.delete_when), first ? e->at : e->at2,
                       "column \"%s\": the table's rows have it, but those that come in do not",
-                      second ? e->column2.p : e->column.p);
+                      first ? e->column.p : e->column2.p);
 }
 
 static size_t count_names(const bl_expr *e) {
@@ -267,7 +263,9 @@ static size_t count_names(const bl_expr *e) {
 
 static bl_status bind_rules(bl_source *s, const bl_expr *parsed, bl_error *err) {
   if (parsed) {
-    BL_TRY(refuse_meta(s, parsed, err));
+    const bl_schema *meta;
+    BL_TRY(bl_filter_meta_schema(s->arena, s->md, &meta, err));
+    BL_TRY(refuse_meta(s, meta, parsed, err));
     BL_TRY(bl_expr_bind(s->arena, parsed, &s->incoming, NULL, &s->when, err));
     BL_TRY(bl_predicate_new(s->ctx, s->when, &s->incoming.root, &s->predicate, err));
   }

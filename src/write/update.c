@@ -64,14 +64,8 @@ static bl_status stage_files(bl_change *c, update *u, bl_touch *x, bl_error *err
   return BL_OK;
 }
 
-static const bl_sort_order *order_of(const bl_metadata *md) {
-  for (size_t i = 0; i < md->n_orders; i++)
-    if (md->orders[i].id == md->default_order_id) return &md->orders[i];
-  return NULL;
-}
-
 static bool stays_sorted(const bl_change *c, const update *u, const bl_touch *x) {
-  const bl_sort_order *o = order_of(c->t->metadata);
+  const bl_sort_order *o = bl_metadata_default_order(c->t->metadata);
   if (c->merge_on_read || !o || o->n_fields == 0) return false;
   for (size_t i = 0; i < o->n_fields; i++)
     for (size_t k = 0; k < o->fields[i].n_source_ids; k++)

@@ -409,10 +409,11 @@ static void test_update__writes_files_in_the_order_of_the_table(void **state) {
   }
 }
 
-/* Sorted again the rows of two small files would come into one. */
+/* Sorted again the rows of two small files would come into one, by one thread. */
 static void test_update__of_columns_that_do_not_order_leaves_rows_where_they_are(void **state) {
   (void)state;
   world w = sorted_world(3);
+  w.ctx->o.threads = 1;
   append_range(&w, 0, 50);
   append_range(&w, 50, 100);
   world_update(&w, "k = k + 1000", "d in (3, 60)", BL_COPY_ON_WRITE);
@@ -431,6 +432,7 @@ static void test_update__sorts_files_that_are_in_another_order(void **state) {
   bl_error err = BL_ERROR_INIT;
   world w = world_new(3, "k long, d long", NULL);
   const char *words[] = {"sort", "d desc"};
+  w.ctx->o.threads = 1;
   append_range(&w, 0, 50);
   test_ok(bl_alter(w.t, words, 2, NULL, &err), &err);
   world_reopen(&w);
@@ -451,6 +453,7 @@ static void test_update__of_a_struct_changes_the_columns_in_it(void **state) {
     bl_error err = BL_ERROR_INIT;
     world w = world_new(3, "k long, s struct<a: long, b: long>", NULL);
     const char *words[] = {"sort", "s.a"};
+    w.ctx->o.threads = 1;
     test_ok(bl_alter(w.t, words, 2, NULL, &err), &err);
     world_reopen(&w);
     for (int n = 0; n < 2; n++)
