@@ -206,6 +206,18 @@ bl_status bl_absolute_path(bl_arena *a, const char *folder, bl_str *out, bl_erro
   return out->p ? BL_OK : bl_nomem(err);
 }
 
+/* As `set` has it. */
+static bl_status check_folder_property(const bl_create_options *o, bl_error *err) {
+  for (size_t i = 0; i < o->n_properties; i++) {
+    bl_pair p;
+    BL_TRY(bl_key_value(o->properties[i], &p, err));
+    if (bl_str_is(p.key, "write.metadata.path"))
+      return bl_fail(err, BL_USAGE,
+                     "wrong property: write.metadata.path: a table in a folder keeps its metadata there");
+  }
+  return BL_OK;
+}
+
 static bl_status create_in_folder(bl_arena *a, const bl_drivers *d, const char *folder, const bl_table_options *to,
                                   const bl_create_options *o, bl_error *err) {
   bl_ctx *ctx = bl_arena_ctx(a);
@@ -216,6 +228,7 @@ static bl_status create_in_folder(bl_arena *a, const bl_drivers *d, const char *
   bool gzip;
   bl_status st;
   bl_buf_init(&bytes, ctx, BL_BUF_MAX);
+  BL_GO(check_folder_property(o, err));
   BL_GO(bl_io_with_maps(ctx, d->io, to, &io, err));
   BL_GO(bl_absolute_path(a, folder, &location, err));
   BL_GO(bl_new_document(a, o, location.p, &doc, err));
@@ -260,16 +273,17 @@ static bl_status check_name_is_free(const new_table *n, const char *table, bl_er
   return bl_fail(err, st, "%s", why.message);
 }
 
-static bl_status write_and_commit(const new_table *n, bl_io *io, bl_str location, const bl_json *doc, bl_error *err) {
+static bl_status write_and_commit(const new_table *n, bl_io *io, const bl_json *doc, bl_error *err) {
   bl_ctx *ctx = bl_arena_ctx(n->a);
   bl_buf bytes;
   bool gzip;
   char *path = NULL;
+  bl_metadata *md = NULL;
   bl_status st;
   bl_buf_init(&bytes, ctx, BL_BUF_MAX);
-  BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, NULL, err));
+  BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, &md, err));
   if (n->o->dry_run) goto done;
-  bl_str folder = bl_arena_printf(n->a, "%s/metadata", location.p);
+  bl_str folder = bl_metadata_folder(n->a, md, false);
   if (!folder.p) BL_GO(bl_nomem(err));
   BL_GO(bl_metadata_write(ctx, io, folder.p, 0, bytes.p, bytes.n, gzip, NULL, &path, err));
   st = n->catalog->commit(n->catalog, &n->name, NULL, path, err);
@@ -282,6 +296,7 @@ static bl_status write_and_commit(const new_table *n, bl_io *io, bl_str location
   if (io->remove(io, path, NULL) != BL_OK) bl_warn(ctx, "a file that is not needed stays: %s", path);
 done:
   bl_free(ctx, path);
+  bl_metadata_free(md);
   bl_buf_free(&bytes);
   return st;
 }
@@ -294,7 +309,7 @@ static bl_status create_by_pointer(const new_table *n, bl_error *err) {
   BL_GO(bl_io_with_maps(bl_arena_ctx(n->a), n->d->io, n->to, &io, err));
   BL_GO(bl_absolute_path(n->a, n->folder, &location, err));
   BL_GO(bl_new_document(n->a, n->o, location.p, &doc, err));
-  st = write_and_commit(n, io, location, doc, err);
+  st = write_and_commit(n, io, doc, err);
 done:
   if (io) io->free(io);
   return st;

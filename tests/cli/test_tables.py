@@ -423,6 +423,20 @@ class Tables(TableCase):
     def names(self):
         return [f['name'] for f in self.result('inspect', self.table, 'schema')['fields']]
 
+    def test_metadata_lies_where_the_table_says(self):
+        where = ('--uri', 'sqlite:///' + self.path('m.db'), '--warehouse', self.path('mwh'))
+        elsewhere = 'write.metadata.path=' + self.path('elsewhere')
+        self.run_ok('catalog', 'create-namespace', 'db', *where)
+        self.run_ok('create', 'db.t', '--schema', 'id long', '--property', elsewhere, *where)
+        self.run_ok('append', 'db.t', self.rows_file({'id': 1}), *where)
+        self.assertEqual(self.rows('db.t', *where), {1: 0})
+        self.assertFalse(os.path.exists(self.path('mwh/db/t/metadata')))
+        self.assertEqual(sum(n.endswith('.json') for n in os.listdir(self.path('elsewhere'))), 2)
+        for new in (self.path('folder'), self.table):
+            verb = ('set', new, elsewhere) if os.path.exists(new) else ('create', new, '--schema', 'id long', '--property', elsewhere)
+            self.refuse(2, 'a table in a folder keeps its metadata there', *verb)
+        self.assertFalse(os.path.exists(self.path('folder')))
+
     def test_namespaces_inside_another(self):
         for where in (('--uri', 'sqlite:///' + self.path('n.db'), '--warehouse', self.path('nwh')), ('--warehouse', self.path('nwf'))):
             for name in ('a', 'a.b', 'a.b.c', 'ab'):
