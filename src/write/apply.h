@@ -107,8 +107,11 @@ typedef struct bl_events {
   const bl_view *text;          /* of texts */
   const bl_view *byte;          /* of texts: where in its file each begins; NULL: not told */
   const bl_view *says[BL_SAYS]; /* of images: what they say of their commits; NULL: there is no such column */
-  struct bl_row_sorter *kept;   /* what was read ahead */
-  bool again;                   /* that comes first */
+  struct ArrowArray *held;      /* what was read ahead: some batches, … */
+  size_t n_held, cap_held, next_held;
+  int64_t bytes;
+  struct bl_batch_file *kept; /* … and the rest; NULL: there is none */
+  bool again;                 /* they are all there is to come */
 } bl_events;
 /* in is consumed and released. */
 bl_status bl_events_open(bl_applying *a, struct ArrowArrayStream *in, bl_events *e, bl_error *err) BL_CHECKED;

@@ -1,8 +1,9 @@
 /* apply_events.c: the stream that events come in: which form they have, and batches that are looked at before they are
  * applied. */
+#include "rows/arrow_own.h"
 #include "rows/stream.h"
 #include "write/apply.h"
-#include "write/row_sorter.h"
+#include "write/batch_file.h"
 
 /* ---- forms ---- */
 
@@ -76,44 +77,43 @@ bl_status bl_events_open(bl_applying *a, struct ArrowArrayStream *in, bl_events 
 }
 
 void bl_events_dispose(bl_events *e) {
-  bl_row_sorter_free(e->kept);
+  for (size_t i = e->next_held; i < e->n_held; i++) bl_array_release(&e->held[i]);
+  if (e->ctx) bl_free(e->ctx, e->held);
+  bl_batch_file_free(e->kept);
   bl_view_free(e->view);
   bl_aschema_release(&e->schema);
   bl_stream_release(&e->rows);
   *e = (bl_events){0};
 }
 
+static bl_status next_kept(bl_events *e, struct ArrowArray *out, bl_error *err) {
+  if (e->next_held < e->n_held) bl_array_move(&e->held[e->next_held++], out);
+  else if (e->kept) return bl_batch_file_next(e->kept, out, err);
+  return BL_OK;
+}
+
 bl_status bl_events_next(bl_events *e, struct ArrowArray *out, bl_error *err) {
-  uint32_t group;
   out->release = NULL;
-  if (e->again && e->kept) BL_TRY(bl_row_sorter_next(e->kept, out, &group, err));
-  if (!e->again) BL_TRY(bl_stream_next(&e->rows, out, err));
+  BL_TRY(e->again ? next_kept(e, out, err) : bl_stream_next(&e->rows, out, err));
   bl_status st = out->release ? bl_view_set(e->view, out, err) : BL_OK;
   if (st != BL_OK) bl_array_release(out);
   return st;
 }
 
-/* All rows are of one key, so that they stay in their order. */
-static bl_status one_key(void *user, const struct ArrowArray *batch, bl_buf *out, uint32_t *ends, bl_error *err) {
-  static const uint8_t key[4];
-  (void)user;
-  for (int64_t i = 0; i < batch->length; i++) {
-    bl_buf_add(out, key, sizeof key);
-    ends[i] = (uint32_t)out->n;
-  }
-  return bl_buf_ok(out, err);
-}
-
 bl_status bl_events_keep(bl_events *e, struct ArrowArray *batch, bl_error *err) {
   bl_status st = BL_OK;
-  int64_t budget = e->ctx->o.memory_budget / 4;
-  if (!e->kept) st = bl_row_sorter_new(e->ctx, &e->schema, budget, one_key, NULL, &e->kept, err);
-  if (st == BL_OK) return bl_row_sorter_add(e->kept, batch, err);
+  if (!e->kept) {
+    e->bytes += bl_view_volume(e->view, 0, batch->length);
+    if (e->bytes > e->ctx->o.memory_budget / 4) st = bl_batch_file_new(e->ctx, &e->schema, &e->kept, err);
+    else st = bl_grow(e->ctx, &e->held, &e->cap_held, e->n_held, sizeof *e->held, err);
+  }
+  if (st == BL_OK && e->kept) return bl_batch_file_add(e->kept, batch, err);
+  if (st == BL_OK) bl_array_move(batch, &e->held[e->n_held++]);
   bl_array_release(batch);
   return st;
 }
 
 bl_status bl_events_rewind(bl_events *e, bl_error *err) {
   e->again = true;
-  return e->kept ? bl_row_sorter_finish(e->kept, err) : BL_OK;
+  return e->kept ? bl_batch_file_end(e->kept, err) : BL_OK;
 }

@@ -1,12 +1,9 @@
 /* row_sorter.c: see row_sorter.h. */
 #include "write/row_sorter.h"
 
-#include <unistd.h>
-
-#include "base/temp.h"
 #include "edge/arrow/arrow_edge.h"
 #include "rows/arrow_view.h"
-#include "rows/stream.h"
+#include "write/batch_file.h"
 
 enum { OUT_ROWS = 65536, SPILL_BYTES = 1 << 20 /* of a batch in a file */, MOST = 16 };
 
@@ -18,18 +15,10 @@ typedef struct sorted {
   uint32_t *ends;
 } sorted;
 
-/* A temporary file that is read back as an IPC stream. */
-typedef struct spill {
-  bl_input in; /* first: the input of the reader */
-  bl_ctx *ctx;
-  int fd;
-} spill;
-
 typedef struct run {
-  sorted now;   /* the batch in hand; rows NULL: none */
-  int64_t next; /* row of it */
-  spill *file;  /* NULL: `now` is all */
-  struct ArrowArrayStream stream;
+  sorted now;          /* the batch in hand; rows NULL: none */
+  int64_t next;        /* row of it */
+  bl_batch_file *file; /* NULL: `now` is all */
   int level;
 } run;
 
@@ -182,8 +171,7 @@ done:
 
 static void run_free(bl_ctx *ctx, run *r) {
   sorted_free(ctx, &r->now);
-  bl_stream_release(&r->stream);
-  if (r->file) r->file->in.close(&r->file->in);
+  bl_batch_file_free(r->file);
   *r = (run){0};
 }
 
@@ -194,7 +182,7 @@ static bl_status advance(bl_row_sorter *s, run *r, bl_error *err) {
   if (!r->file) return BL_OK;
   struct ArrowArray batch;
   do {
-    BL_TRY(bl_stream_next(&r->stream, &batch, err));
+    BL_TRY(bl_batch_file_next(r->file, &batch, err));
     if (!batch.release) return BL_OK;
     if (batch.length == 0) bl_array_release(&batch);
   } while (!batch.release);
@@ -335,37 +323,13 @@ static bl_status merge_next(merge *m, int64_t most, bool whole, struct ArrowArra
 
 /* ---- spilling ---- */
 
-static bl_status spill_read(bl_input *in, int64_t offset, void *out, size_t n, bl_error *err) {
-  spill *f = (spill *)in;
-  return bl_temp_read(f->ctx, f->fd, offset, out, n, err);
-}
-
-static void spill_close(bl_input *in) {
-  spill *f = (spill *)in;
-  if (f->fd >= 0) close(f->fd);
-  bl_free(f->ctx, f);
-}
-
-static bl_status spill_write(void *user, const void *p, size_t n, bl_error *err) {
-  spill *f = user;
-  BL_TRY(bl_temp_write(f->ctx, f->fd, f->in.size, p, n, err));
-  f->in.size += (int64_t)n;
-  return BL_OK;
-}
-
-static bl_status write_run(merge *m, spill *f, bl_error *err) {
-  bl_sink sink = {.write = spill_write, .user = f};
-  bl_arrow_writer *w;
-  BL_TRY(bl_arrow_ipc_writer(f->ctx, &sink, m->s->schema, &w, err));
+static bl_status write_run(merge *m, bl_batch_file *f, bl_error *err) {
   for (;;) {
     struct ArrowArray batch;
     uint32_t group;
-    bl_status st = merge_next(m, m->s->spill_rows, false, &batch, &group, err);
-    if (st == BL_OK && !batch.release) return bl_arrow_writer_finish(w, err);
-    if (st == BL_OK) st = bl_arrow_writer_write(w, &batch, err);
-    if (st == BL_OK) continue;
-    bl_arrow_writer_abort(w);
-    return st;
+    BL_TRY(merge_next(m, m->s->spill_rows, false, &batch, &group, err));
+    if (!batch.release) return bl_batch_file_end(f, err);
+    BL_TRY(bl_batch_file_add(f, &batch, err));
   }
 }
 
@@ -374,15 +338,11 @@ static bl_status spill_runs(bl_row_sorter *s, size_t from, int level, bl_error *
   run merged = {.level = level};
   merge m = {0};
   bl_status st;
-  merged.file = bl_calloc(s->ctx, 1, sizeof *merged.file);
-  if (!merged.file) return bl_nomem(err);
-  *merged.file = (spill){.in = {.read_at = spill_read, .close = spill_close}, .ctx = s->ctx, .fd = -1};
-  BL_GO(bl_temp_open(s->ctx, &merged.file->fd, err));
+  BL_GO(bl_batch_file_new(s->ctx, s->schema, &merged.file, err));
   BL_GO(merge_new(s, s->runs + from, s->n - from, &m, err));
   BL_GO(write_run(&m, merged.file, err));
   for (size_t i = from; i < s->n; i++) run_free(s->ctx, &s->runs[i]);
   s->n = from;
-  BL_GO(bl_arrow_ipc_reader(s->ctx, &merged.file->in, &merged.stream, err));
   s->runs[s->n++] = merged;
 done:
   merge_free(&m);

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """test_library.py LIBRARY ROOT: the shared library as a program in another language uses it: by ctypes, with pyarrow at the other end of
 its streams. Without pyarrow it is left out (exit status 77)."""
 import ctypes
