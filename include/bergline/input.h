@@ -40,6 +40,9 @@ BL_API bl_status bl_read_rows(bl_table *t, bl_input *in, const char *name, const
 BL_API bl_status bl_read_files(bl_table *t, bl_io *io, const char *const *paths, size_t n, const bl_read_options *o,
                                struct ArrowArrayStream *out, bl_error *err) BL_CHECKED;
 
+/* A local file as a bl_input. BL_NOT_FOUND; BL_IO; BL_NOMEM. */
+BL_API bl_status bl_input_open(bl_ctx *ctx, const char *path, bl_input **out, bl_error *err) BL_CHECKED;
+BL_API void bl_input_close(bl_input *in); /* any, also of another's making; NULL allowed */
 /* Bytes that can be read only once (a pipe) as a bl_input: they are copied to a temporary file first. read gives at
  * most n bytes, 0 at the end. */
 BL_API bl_status bl_input_spool(bl_ctx *ctx,

@@ -70,7 +70,7 @@ BL_API bl_status bl_table_create(bl_ctx *ctx, const char *table, const bl_table_
                                  bl_error *err) BL_CHECKED;
 
 /* The schema of a sample file (Parquet, Arrow, Avro, ORC; NDJSON and CSV by their first rows) as Iceberg JSON, for
- * bl_create_options.schema; freed by bl_text_free. o->drivers must be set. */
+ * bl_create_options.schema; freed by bl_text_free. o may be NULL. */
 BL_API bl_status bl_schema_like(bl_ctx *ctx, const char *path, const bl_table_options *o, char **schema,
                                 bl_error *err) BL_CHECKED;
 

@@ -201,6 +201,48 @@ bl_status bl_read_files(bl_table *t, bl_io *io, const char *const *paths, size_t
   return bl_stream_make(t->ctx, &src, &schema, out, err);
 }
 
+/* ---- a local file ---- */
+
+typedef struct opened {
+  bl_input in;
+  bl_ctx *ctx;
+  bl_drivers drivers;
+  bl_input *file;
+} opened;
+
+static bl_status opened_read(bl_input *in, int64_t offset, void *out, size_t n, bl_error *err) {
+  opened *o = (opened *)in;
+  return o->file->read_at(o->file, offset, out, n, err);
+}
+
+static void opened_close(bl_input *in) {
+  opened *o = (opened *)in;
+  bl_ctx *ctx = o->ctx;
+  bl_input_close(o->file);
+  bl_drivers_dispose(&o->drivers);
+  bl_free(ctx, o);
+}
+
+bl_status bl_input_open(bl_ctx *ctx, const char *path, bl_input **out, bl_error *err) {
+  *out = NULL;
+  opened *o = bl_calloc(ctx, 1, sizeof *o);
+  if (!o) return bl_nomem(err);
+  *o = (opened){.in = {.read_at = opened_read, .close = opened_close}, .ctx = ctx};
+  bl_status st = bl_drivers_default(ctx, &o->drivers, err);
+  if (st == BL_OK) st = o->drivers.io->open_input(o->drivers.io, path, &o->file, err);
+  if (st != BL_OK) {
+    opened_close(&o->in);
+    return st;
+  }
+  o->in.size = o->file->size;
+  *out = &o->in;
+  return BL_OK;
+}
+
+void bl_input_close(bl_input *in) {
+  if (in) in->close(in);
+}
+
 /* ---- pipes ---- */
 
 typedef struct spooled {

@@ -102,21 +102,27 @@ done:
 }
 
 bl_status bl_schema_like(bl_ctx *ctx, const char *path, const bl_table_options *o, char **schema, bl_error *err) {
+  static const bl_table_options none = {0};
   bl_arena *a = NULL;
+  bl_drivers own = {0};
   bl_io *io = NULL;
   bl_input *in = NULL;
   bl_schema s;
   bl_status st;
   *schema = NULL;
+  if (!o) o = &none;
+  if (!o->drivers) BL_GO(bl_drivers_default(ctx, &own, err));
+  const bl_drivers *d = o->drivers ? o->drivers : &own;
   BL_GO(bl_arena_new(ctx, &a, err));
-  BL_GO(bl_io_with_maps(ctx, o->drivers->io, o, &io, err));
+  BL_GO(bl_io_with_maps(ctx, d->io, o, &io, err));
   BL_GO(io->open_input(io, path, &in, err));
-  BL_GO(read_schema(a, o->drivers, in, path, &s, err));
+  BL_GO(read_schema(a, d, in, path, &s, err));
   if (s.root.n_fields == 0) BL_GO(bl_fail(err, BL_USAGE, "%s: no columns are found in it", path));
   st = print(a, &s, schema, err);
 done:
-  if (in) in->close(in);
+  bl_input_close(in);
   if (io) io->free(io);
+  bl_drivers_dispose(&own);
   bl_arena_free(a);
   return st;
 }

@@ -73,7 +73,7 @@ class Schema(Structure):
 
 lib = ctypes.CDLL(LIBRARY)
 lib.bl_status_name.restype = c_char_p
-for name in ('bl_table_free', 'bl_ctx_free', 'bl_text_free', 'bl_table_get_info'):
+for name in ('bl_input_close', 'bl_table_free', 'bl_ctx_free', 'bl_text_free', 'bl_table_get_info'):
     getattr(lib, name).restype = None
 
 
@@ -308,6 +308,44 @@ class Verbs(LibraryCase):
 
     def test_a_table_that_is_not_there_is_told(self):
         self.refuses(NOT_FOUND, 'nothing', Table, self.library, os.path.join(self.folder.name, 'nothing'))
+
+
+class Files(LibraryCase):
+    def write(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, 'w') as f:
+            f.write(text)
+        return path.encode()
+
+    def events(self, t, path, source):
+        """(stream, input): the input must outlive the stream"""
+        stream, file = Stream(), c_void_p()
+        self.library.call('bl_input_open', self.library.ctx, path, byref(file))
+        self.library.call('bl_read_events', t.handle, file, path, c_int(source), byref(stream))
+        return stream, file
+
+    def test_a_sample_tells_the_columns(self):
+        text = c_void_p()
+        self.library.call('bl_schema_like', self.library.ctx, self.write('s.csv', 'k,d,s\n1,2026-01-31,x\n'), None, byref(text))
+        t = self.table('t', ctypes.string_at(text).decode())
+        lib.bl_text_free(self.library.ctx, text)
+        self.assertEqual(t.scan().schema.types, [pa.int64(), pa.date32(), pa.string()])
+
+    def test_of_events_are_streams(self):
+        t = self.table('t', 'k long, s string')
+        path = self.write('e.ndjson', '{"op":"c","after":{"k":1,"s":"a"}}\n\nnull\n')
+        stream, file = self.events(t, path, DEBEZIUM)
+        self.assertEqual(imported(stream).read_all().to_pylist(), [{'value': '{"op":"c","after":{"k":1,"s":"a"}}', '_byte': 0},
+                                                                   {'value': 'null', '_byte': 36}])
+        lib.bl_input_close(file)
+        stream, file = self.events(t, path, DEBEZIUM)
+        t.apply(stream, DEBEZIUM, 'k')
+        lib.bl_input_close(file)
+        self.shows(t, [{'k': 1, 's': 'a'}])
+
+    def test_that_are_not_there_are_told(self):
+        self.refuses(NOT_FOUND, 'nothing', self.library.call, 'bl_input_open', self.library.ctx, b'/nothing', byref(c_void_p()))
+        lib.bl_input_close(None)
 
 
 class Changes(LibraryCase):

@@ -376,8 +376,40 @@ static void test_input_spool__keeps_the_bytes_of_a_pipe(void **state) {
   test_ctx_free(ctx);
 }
 
+/* ---- files ---- */
+
+static bl_status open_and_read(bl_ctx *ctx, void *user, bl_error *err) {
+  bl_input *in;
+  char got[3] = {0};
+  BL_TRY(bl_input_open(ctx, user, &in, err));
+  assert_int_equal(in->size, 5);
+  bl_status st = in->read_at(in, 2, got, 2, err);
+  if (st == BL_OK) assert_string_equal(got, "cd");
+  bl_input_close(in);
+  return st;
+}
+
+static void test_input__is_a_local_file(void **state) {
+  (void)state;
+  bl_error err = BL_ERROR_INIT;
+  bl_ctx *ctx = test_ctx();
+  bl_input *in;
+  char *dir = test_temp_dir(), *path = test_join(dir, "f"), *other = test_join(dir, "g");
+  test_write(path, "abcde", 5);
+  test_ok(open_and_read(ctx, path, &err), &err);
+  test_status(BL_NOT_FOUND, bl_input_open(ctx, other, &in, &err), &err);
+  assert_null(in);
+  bl_input_close(NULL);
+  test_fail_each(open_and_read, path);
+  free(path);
+  free(other);
+  test_remove_dir(dir);
+  test_ctx_free(ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_input__is_a_local_file),
       cmocka_unit_test(test_read_csv__tells_null_from_the_empty_string),
       cmocka_unit_test(test_read_csv__takes_quotes_and_line_ends_as_rfc_4180_has_them),
       cmocka_unit_test(test_read_csv__takes_its_types_from_the_table),
