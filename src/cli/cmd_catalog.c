@@ -1,5 +1,6 @@
 /* cmd_catalog.c: catalog namespaces|tables|…. */
 #include "bergline/catalog.h"
+#include "bergline/scan.h"
 #include "bergline/sys/catalog.h"
 
 #include <stddef.h>
@@ -142,37 +143,6 @@ static bl_status check_empty(run *r) {
   return st == BL_OK ? bl_catalog_tables(r->catalog, r->args[0], refuse_table, r, &r->c->err) : st;
 }
 
-static bl_status check_table(run *r, const char *address, bl_error *err) {
-  bl_table *t = NULL;
-  bl_status st = bl_table_open(r->c->ctx, address, &r->o, &t, err);
-  bl_table_free(t);
-  return st;
-}
-
-/* NS.T: is NS there, and T not? */
-static bl_status check_free(run *r, const char *name) {
-  bl_error why = BL_ERROR_INIT;
-  const char *dot = strrchr(name, '.');
-  char *ns = dot ? strndup(name, (size_t)(dot - name)) : NULL;
-  bl_status st = BL_OK;
-  if (dot)
-    st = ns ? bl_catalog_namespace_properties(r->catalog, ns, skip_pair, NULL, &r->c->err) : bl_nomem(&r->c->err);
-  free(ns);
-  if (st != BL_OK) return st;
-  st = check_table(r, name, &why);
-  if (st == BL_NOT_FOUND) return BL_OK;
-  if (st == BL_USAGE) return bl_fail(&r->c->err, st, "%s", why.message);
-  return bl_fail(&r->c->err, BL_CONFLICT, "the name is taken: %s", name);
-}
-
-static bl_status check_drop(run *r) {
-  if (!r->v->purge && !r->catalog->commit && r->catalog->location)
-    return bl_fail(&r->c->err, BL_UNSUPPORTED,
-                   "cannot drop %s and keep its files: a table of a warehouse is its folder (--purge removes it)",
-                   r->args[0]);
-  return check_table(r, r->args[0], &r->c->err);
-}
-
 /* ---- changes ---- */
 
 static bl_status create_namespace(run *r) {
@@ -198,27 +168,35 @@ static bl_status drop_namespace(run *r) {
   return st == BL_OK ? done(r, "namespace dropped", r->args[0]) : st;
 }
 
+/* left: the metadata file of a table whose files stay. */
+static bl_status dropped(run *r, const char *left) {
+  bool dry = r->c->common.dry_run;
+  cli_json j = {0};
+  cli_json_text(&j, "done", dry ? "nothing (dry run)" : r->v->purge ? "table purged" : "table dropped");
+  cli_json_text(&j, "name", r->args[0]);
+  if (left) cli_json_text(&j, "metadata_location", left);
+  return cli_json_print(r->c, &j);
+}
+
 static bl_status drop(run *r) {
-  bl_status st = r->c->common.dry_run
-                     ? check_drop(r)
-                     : cli_confirm(r->c, r->v->purge ? "drop %s and remove its files" : "drop %s", r->args[0]);
-  if (st == BL_OK && !r->c->common.dry_run) st = bl_catalog_drop(r->c->ctx, &r->o, r->args[0], r->v->purge, &r->c->err);
-  return st == BL_OK ? done(r, r->v->purge ? "table purged" : "table dropped", r->args[0]) : st;
+  bool dry = r->c->common.dry_run, purge = r->v->purge;
+  char *left = NULL;
+  bl_status st = dry ? BL_OK : cli_confirm(r->c, purge ? "drop %s and remove its files" : "drop %s", r->args[0]);
+  if (st == BL_OK) st = bl_catalog_drop(r->c->ctx, &r->o, r->args[0], purge, dry, &left, &r->c->err);
+  if (st == BL_OK) st = dropped(r, left);
+  bl_text_free(r->c->ctx, left);
+  return st;
 }
 
 static bl_status rename_table(run *r) {
-  bool checked = r->c->common.dry_run && r->catalog->rename; /* where there is none, it only says so */
-  bl_status st = checked ? check_table(r, r->args[0], &r->c->err) : BL_OK;
-  if (checked && st == BL_OK) st = check_free(r, r->args[1]);
-  if (!checked) st = bl_catalog_rename(r->catalog, r->args[0], r->args[1], &r->c->err);
+  bool dry = r->c->common.dry_run;
+  bl_status st = bl_catalog_rename(r->c->ctx, &r->o, r->args[0], r->args[1], dry, &r->c->err);
   return st == BL_OK ? done(r, "table renamed", r->args[1]) : st;
 }
 
 static bl_status register_table(run *r) {
-  bool checked = r->c->common.dry_run && r->catalog->commit; /* where there is none, it only says so */
-  bl_status st = checked ? check_table(r, r->args[1], &r->c->err) : BL_OK;
-  if (checked && st == BL_OK) st = check_free(r, r->args[0]);
-  if (!checked) st = bl_catalog_register(r->c->ctx, &r->o, r->args[0], r->args[1], &r->c->err);
+  bool dry = r->c->common.dry_run;
+  bl_status st = bl_catalog_register(r->c->ctx, &r->o, r->args[0], r->args[1], dry, &r->c->err);
   return st == BL_OK ? done(r, "table registered", r->args[0]) : st;
 }
 
@@ -284,11 +262,14 @@ const cli_command cli_catalog = {
         "  The catalog is one of the configuration (--catalog), a SQLite file as Iceberg's JdbcCatalog and PyIceberg's "
         "SqlCatalog share\n"
         "  it (--uri sqlite:///FILE, with --warehouse where new tables are to go), or a warehouse folder "
-        "(--warehouse alone), whose\n"
-        "  tables are dropped with --purge only. Views are left alone. drop and drop-namespace ask, unless --yes is "
-        "given. Where\n"
-        "  a purge was cut short, drop --purge again names the metadata file that is left: register it, and purge it "
-        "again.\n",
+        "(--warehouse alone).\n"
+        "  Views are left alone. drop and drop-namespace ask, unless --yes is given. drop tells the metadata file by "
+        "which the table\n"
+        "  can be registered again, in the same or another catalog; in a warehouse folder the files lie where they "
+        "were, and no\n"
+        "  other table is made there. Where a purge was cut short, drop --purge again names the metadata file that is "
+        "left:\n"
+        "  register it, and purge it again.\n",
     .more = list_actions,
     .examples = "    bergline catalog create-namespace db --uri sqlite:////data/catalog.db --warehouse /data/wh\n"
                 "    bergline catalog tables db --catalog prod\n"

@@ -12,7 +12,8 @@
 #include "edge/catalog_fs_private.h"
 #include "edge/io_local.h"
 #include "table/catalog.h"
-#include "table/locate.h"
+#include "table/folder.h"
+#include "table/metadata_file.h"
 #include "table/pathmap.h"
 
 enum { MOST_LEVELS = 64 };
@@ -58,16 +59,49 @@ static bl_status look_for_folder(const char *path, bool *there, bl_error *err) {
   return BL_OK;
 }
 
-/* *path (bl_free): its newest metadata file; NULL: the folder is no table. */
-static bl_status newest(const fs_catalog *c, const char *folder, char **path, bl_error *err) {
+/* What a folder is by its metadata. */
+typedef enum fs_kind { FS_NO_TABLE, FS_TABLE, FS_WAS_TABLE /* dropped, its files left */, FS_VIEW } fs_kind;
+typedef struct fs_found {
+  fs_kind kind;
+  char *metadata; /* bl_free: the newest file, of a table or view; of one that was dropped the last */
+} fs_found;
+
+static bl_status look_at_located(const fs_catalog *c, const char *folder, bl_located *at, fs_found *out,
+                                 bl_error *err) {
+  bl_dropped d;
+  bool view;
+  BL_TRY(bl_metadata_is_view(c->c.ctx, c->io, at->path, &view, err));
+  BL_TRY(bl_folder_dropped(c->c.ctx, c->io, folder, at, &d, err));
+  char **from = d.yes ? &d.last : &at->path;
+  *out = (fs_found){view ? FS_VIEW : d.yes ? FS_WAS_TABLE : FS_TABLE, *from};
+  *from = NULL;
+  bl_dropped_dispose(c->c.ctx, &d);
+  return BL_OK;
+}
+
+static bl_status look(const fs_catalog *c, const char *folder, fs_found *out, bl_error *err) {
   bl_error why = BL_ERROR_INIT;
   bl_located at;
-  *path = NULL;
+  *out = (fs_found){FS_NO_TABLE, NULL};
   bl_status st = bl_locate_metadata(c->c.ctx, c->io, folder, &at, &why);
   if (st == BL_NOT_FOUND) return BL_OK;
   if (st != BL_OK) return bl_fail(err, st, "%s", why.message);
-  *path = at.path;
-  return BL_OK;
+  st = look_at_located(c, folder, &at, out, err);
+  bl_free(c->c.ctx, at.path);
+  return st;
+}
+
+static bl_status need_table(const fs_catalog *c, const char *name, const fs_found *f, bl_error *err) {
+  switch (f->kind) {
+  case FS_TABLE: return BL_OK;
+  case FS_VIEW: return bl_fail(err, BL_UNSUPPORTED, "not a table: %s: it is a view: %s", name, f->metadata);
+  case FS_WAS_TABLE:
+    return bl_fail(err, BL_NOT_FOUND,
+                   "no such table: %s: it was dropped; its files are there: by %s it is registered again", name,
+                   f->metadata);
+  case FS_NO_TABLE: break;
+  }
+  return bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", name, c->warehouse);
 }
 
 /* Does the folder hold anything but hidden files and, where `but` is not NULL, what has that name? */
@@ -80,20 +114,34 @@ static bool holds_more(const char *folder, const char *but) {
   return more;
 }
 
+/* Files that are not hidden, at any depth? */
+static bool holds_files(const fs_catalog *c, const char *folder, int depth) {
+  DIR *dir = opendir(folder);
+  bool any = !dir || depth > MOST_LEVELS;
+  for (struct dirent *e; !any && (e = readdir(dir));) {
+    if (e->d_name[0] == '.') continue;
+    char *path = bl_asprintf(c->c.ctx, "%s/%s", folder, e->d_name);
+    any = !path || !is_folder(path) || holds_files(c, path, depth + 1);
+    bl_free(c->c.ctx, path);
+  }
+  if (dir) closedir(dir);
+  return any;
+}
+
+/* Was there a table that was dropped, whose files were purged under another name? */
+static bool is_emptied(const fs_catalog *c, const char *folder) {
+  char *marker = bl_asprintf(c->c.ctx, "%s/metadata/.dropped", folder);
+  bool yes = marker && access(marker, F_OK) == 0 && !holds_files(c, folder, 0);
+  bl_free(c->c.ctx, marker);
+  return yes;
+}
+
 /* A table whose creation came to nothing: a place for metadata, and nothing in it. Neither table nor namespace. */
 static bool is_unfinished(const fs_catalog *c, const char *folder) {
   char *path = bl_asprintf(c->c.ctx, "%s/metadata", folder);
   bool yes = path && is_folder(path) && !holds_more(folder, "metadata") && !holds_more(path, NULL);
   bl_free(c->c.ctx, path);
-  return yes;
-}
-
-static bl_status is_table(const fs_catalog *c, const char *folder, bool *yes, bl_error *err) {
-  char *path;
-  BL_TRY(newest(c, folder, &path, err));
-  *yes = path != NULL;
-  bl_free(c->c.ctx, path);
-  return BL_OK;
+  return yes || is_emptied(c, folder);
 }
 
 /* ---- walking ---- */
@@ -122,16 +170,16 @@ static bl_status walk_folder(walk *w, const char *folder, const char *ns, int de
 
 static bl_status walk_child(walk *w, const char *path, const char *ns, const char *name, int depth, bl_error *err) {
   bl_str inner = *ns ? bl_arena_printf(w->a, "%s.%s", ns, name) : bl_arena_str(w->a, bl_str_of(name));
-  char *metadata;
+  fs_found f;
   bl_status st = BL_OK;
   if (!inner.p) return bl_nomem(err);
   if (!is_folder(path)) return BL_OK;
-  BL_TRY(newest(w->c, path, &metadata, err));
-  bool inside = !metadata && !is_unfinished(w->c, path);
-  if (metadata && w->tables && *ns) st = gather(w, ns, name, metadata, err);
+  BL_TRY(look(w->c, path, &f, err));
+  bool inside = f.kind == FS_NO_TABLE && !is_unfinished(w->c, path);
+  if (f.kind == FS_TABLE && w->tables && *ns) st = gather(w, ns, name, f.metadata, err);
   if (inside && !w->tables) st = gather(w, inner.p, NULL, NULL, err);
   if (inside && w->deep && depth < MOST_LEVELS && st == BL_OK) st = walk_folder(w, path, inner.p, depth + 1, err);
-  bl_free(w->c->c.ctx, metadata);
+  bl_free(w->c->c.ctx, f.metadata);
   return st;
 }
 
@@ -170,17 +218,18 @@ static bl_status walk_and_visit(walk *w, const char *folder, const char *ns, bl_
 
 static bl_status fs_load(bl_catalog *base, const bl_table_name *t, bl_catalog_visit visit, void *user, bl_error *err) {
   fs_catalog *c = (fs_catalog *)base;
-  char *folder = NULL, *ns = NULL, *metadata = NULL;
+  char *folder = NULL, *ns = NULL;
+  fs_found f = {FS_NO_TABLE, NULL};
   bl_status st;
   BL_GO(bl_fs_path(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
-  BL_GO(newest(c, folder, &metadata, err));
-  if (!metadata) BL_GO(bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", t->name, c->warehouse));
+  BL_GO(look(c, folder, &f, err));
+  BL_GO(need_table(c, t->name, &f, err));
   BL_GO(bl_namespace_join(c->c.ctx, t->levels, t->n_levels, &ns, err));
-  st = visit(user, &(bl_catalog_entry){ns, t->name, metadata}, err);
+  st = visit(user, &(bl_catalog_entry){ns, t->name, f.metadata}, err);
 done:
   bl_free(c->c.ctx, folder);
   bl_free(c->c.ctx, ns);
-  bl_free(c->c.ctx, metadata);
+  bl_free(c->c.ctx, f.metadata);
   return st;
 }
 
@@ -208,11 +257,13 @@ static bl_status fs_list_namespaces(bl_catalog *base, bl_catalog_visit visit, vo
 /* ---- writing ---- */
 
 bl_status bl_fs_need_namespace(const fs_catalog *c, const char *const *levels, size_t n, char **folder, bl_error *err) {
-  bool table = false, there = false;
+  bool there = false;
+  fs_found f = {FS_NO_TABLE, NULL};
   BL_TRY(bl_fs_path(c, c->root, levels, n, NULL, folder, err));
   bl_status st = look_for_folder(*folder, &there, err);
-  if (there) st = is_table(c, *folder, &table, err);
-  if (st == BL_OK && (table || !there))
+  if (there) st = look(c, *folder, &f, err);
+  bl_free(c->c.ctx, f.metadata);
+  if (st == BL_OK && (f.kind != FS_NO_TABLE || !there))
     st = bl_fail(err, BL_NOT_FOUND, "no such namespace: %s: not in the warehouse %s", levels[n - 1], c->warehouse);
   if (st == BL_OK) return BL_OK;
   bl_free(c->c.ctx, *folder);
@@ -302,16 +353,30 @@ static bl_status drop_folder(const fs_catalog *c, const char *folder, bl_error *
   return st;
 }
 
+/* Nobody commits to it meanwhile: what a commit writes behind that would make a new folder of the name. */
+static bl_status drop_locked(const fs_catalog *c, const bl_table_name *t, const char *folder, bl_error *err) {
+  fs_found f;
+  BL_TRY(look(c, folder, &f, err));
+  bl_status st = need_table(c, t->name, &f, err);
+  bl_free(c->c.ctx, f.metadata);
+  return st == BL_OK ? drop_folder(c, folder, err) : st;
+}
+
 static bl_status fs_drop(bl_catalog *base, const bl_table_name *t, bl_error *err) {
   fs_catalog *c = (fs_catalog *)base;
+  bl_io_lock *lock = NULL;
   char *folder = NULL;
-  bool yes = false;
+  fs_found f = {FS_NO_TABLE, NULL};
   bl_status st;
   BL_GO(bl_fs_path(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
-  BL_GO(is_table(c, folder, &yes, err));
-  if (!yes) BL_GO(bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", t->name, c->warehouse));
-  st = drop_folder(c, folder, err);
+  BL_GO(look(c, folder, &f, err));
+  BL_GO(need_table(c, t->name, &f, err));
+  BL_GO(bl_folder_lock(c->c.ctx, c->io, folder, false, &lock, err));
+  st = drop_locked(c, t, folder, err);
 done:
+  if (lock) lock->unlock(lock);
+  if (lock && st == BL_NOT_FOUND) bl_folder_sweep(c->c.ctx, c->io, folder);
+  bl_free(c->c.ctx, f.metadata);
   bl_free(c->c.ctx, folder);
   return st;
 }

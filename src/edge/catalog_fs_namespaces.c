@@ -57,30 +57,16 @@ static bl_status read_properties(const fs_catalog *c, const char *folder, bl_are
   return st;
 }
 
-/* Does the file hold something else, for sure? */
-static bool holds_other(const fs_catalog *c, const char *path, const bl_buf *text) {
-  bl_buf now;
-  bl_buf_init(&now, c->c.ctx, BL_BUF_MAX);
-  bl_status st = bl_io_read_all(c->io, path, c->c.ctx->o.max_metadata_bytes, &now, NULL);
-  bool same = now.n == text->n && memcmp(now.p, text->p, text->n) == 0;
-  bl_buf_free(&now);
-  return st == BL_NOT_FOUND || (st == BL_OK && !same);
-}
-
-/* BL_UNKNOWN: it may be written, but nobody knows whether that lasts. */
+/* BL_UNKNOWN as bl_io_replace. */
 static bl_status write_properties(const fs_catalog *c, const char *folder, bl_arena *a, const bl_json *obj,
                                   bl_error *err) {
-  bl_error why = BL_ERROR_INIT;
   const char *path;
   bl_buf text;
   BL_TRY(file_of(a, folder, &path, err));
   bl_buf_init(&text, c->c.ctx, BL_BUF_MAX);
   bl_json_print(&text, obj, true);
   bl_status st = bl_buf_ok(&text, err);
-  if (st == BL_OK && (st = bl_io_write_all(c->io, path, text.p, text.n, false, &why)) != BL_OK) {
-    if (st != BL_NOMEM && !holds_other(c, path, &text)) st = BL_UNKNOWN;
-    bl_fail(err, st, "%s", why.message);
-  }
+  if (st == BL_OK) st = bl_io_replace(c->c.ctx, c->io, path, text.p, text.n, err);
   bl_buf_free(&text);
   return st;
 }

@@ -277,21 +277,32 @@ static bl_status sqlite_commit(bl_catalog *c, const bl_table_name *name, const c
   return sqlite_commit_when(c, name, base, location, NULL, NULL, err);
 }
 
-static bl_status delete_table(sqlite_catalog *c, const sqlite_name *t, bl_error *err) {
-  const char *args[] = {t->ns, t->name};
+/* base NULL: whatever it means. */
+static bl_status delete_table(sqlite_catalog *c, const sqlite_name *t, const char *base, bl_error *err) {
+  const char *args[] = {t->ns, t->name, base ? base : ""};
   BL_TRY(need_table(c, t, err));
-  return change(c, "DELETE FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3",
-                args, 2, err);
+  BL_TRY(change(c,
+                base
+                    ? "DELETE FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3 "
+                      "AND metadata_location = ?4"
+                    : "DELETE FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3",
+                args, base ? 3 : 2, err));
+  if (sqlite3_changes(c->db) == 1) return BL_OK;
+  return bl_fail(err, BL_CONFLICT, "another has committed to %s.%s: it is no longer at %s", t->ns, t->name, args[2]);
 }
 
-static bl_status sqlite_drop(bl_catalog *base, const bl_table_name *name, bl_error *err) {
-  sqlite_catalog *c = (sqlite_catalog *)base;
+static bl_status sqlite_drop_at(bl_catalog *base_catalog, const bl_table_name *name, const char *base, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base_catalog;
   sqlite_name t;
   BL_TRY(name_of(c, name, &t, err));
   bl_status st = begin(c, err);
-  if (st == BL_OK) st = end(c, delete_table(c, &t, err), err);
+  if (st == BL_OK) st = end(c, delete_table(c, &t, base, err), err);
   bl_free(c->c.ctx, t.ns);
   return st;
+}
+
+static bl_status sqlite_drop(bl_catalog *c, const bl_table_name *name, bl_error *err) {
+  return sqlite_drop_at(c, name, NULL, err);
 }
 
 static bl_status rename_table(sqlite_catalog *c, const sqlite_name *from, const sqlite_name *to, bl_error *err) {
@@ -474,6 +485,7 @@ void bl_sqlite_can_write(bl_catalog *c) {
   c->commit_when = sqlite_commit_when;
   c->location = sqlite_location;
   c->drop = sqlite_drop;
+  c->drop_at = sqlite_drop_at;
   c->rename = sqlite_rename;
   c->create_namespace = sqlite_create_namespace;
   c->drop_namespace = sqlite_drop_namespace;

@@ -1,6 +1,6 @@
 /* address.c: TABLE and its options -> an opened table (bergline(1), ADDRESSES). */
 #include "table/catalog.h"
-#include "table/locate.h"
+#include "table/folder.h"
 #include "table/pathmap.h"
 #include "table/table.h"
 
@@ -13,6 +13,7 @@ typedef struct opening {
   bl_table *table;
   char *location;    /* the metadata file that a catalog named last */
   bool named, moved; /* it named one; not the one before */
+  bool by_name;      /* a table that was dropped is none */
 } opening;
 
 /* A metadata file may be removed between being found and being read, where others commit and old versions go: then it
@@ -60,7 +61,18 @@ static bl_status open_metadata_file(opening *w, const char *path, bl_table_form 
   return st;
 }
 
+static bl_status refuse_dropped(opening *w, const char *folder, const bl_located *at, bl_error *err) {
+  bl_dropped d;
+  BL_TRY(bl_folder_dropped(w->ctx, w->io, folder, at, &d, err));
+  if (!d.yes) return BL_OK;
+  bl_fail(err, BL_NOT_FOUND, "no such table: %s: it was dropped; its files are there: by %s it is registered again",
+          w->address, d.last);
+  bl_dropped_dispose(w->ctx, &d);
+  return BL_NOT_FOUND;
+}
+
 static bl_status load_located(opening *w, const char *folder, const bl_located *at, bl_error *err) {
+  if (w->by_name) BL_TRY(refuse_dropped(w, folder, at, err));
   bl_table_source src = {.name = w->address,
                          .metadata_path = at->path,
                          .folder = folder,
@@ -109,6 +121,7 @@ static bl_status open_in_warehouse(opening *w, const char *warehouse, const bl_t
   bl_buf_printf(&path, "/%s", name->name);
   bl_buf_byte(&path, 0);
   BL_GO(bl_buf_ok(&path, err));
+  w->by_name = true;
   st = open_folder(w, (const char *)path.p, err);
 done:
   bl_buf_free(&path);
@@ -200,6 +213,7 @@ done:
 static bl_status open_again(opening *w, const bl_table *t, bl_error *err) {
   bl_arena *a = NULL;
   bl_table_name name;
+  w->by_name = t->form == BL_FORM_HADOOP;
   if (!t->catalog) return open_folder(w, t->folder, err);
   BL_TRY(bl_arena_new(w->ctx, &a, err));
   bl_status st = bl_table_name_parse(a, t->catalog_table, &name, err);

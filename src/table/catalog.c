@@ -248,15 +248,3 @@ bl_status bl_catalog_set_namespace(bl_catalog *c, const char *ns, const char *co
   bl_arena_free(s.a);
   return st;
 }
-
-bl_status bl_catalog_rename(bl_catalog *c, const char *from, const char *to, bl_error *err) {
-  bl_arena *a = NULL;
-  bl_table_name f, t;
-  if (!c->rename) return unsupported(c, "rename a table", err);
-  BL_TRY(bl_arena_new(c->ctx, &a, err));
-  bl_status st = bl_table_name_parse(a, from, &f, err);
-  if (st == BL_OK) st = bl_table_name_parse(a, to, &t, err);
-  if (st == BL_OK) st = c->rename(c, &f, &t, err);
-  bl_arena_free(a);
-  return st;
-}

@@ -41,6 +41,24 @@ bl_status bl_io_write_all(bl_io *io, const char *path, const void *p, size_t n, 
   return bl_io_write_with(io, path, p, n, exclusive ? BL_OUT_EXCLUSIVE : 0, err);
 }
 
+/* Does the file hold something else, for sure? */
+static bool holds_other(bl_ctx *ctx, bl_io *io, const char *path, const void *p, size_t n) {
+  bl_buf now;
+  bl_buf_init(&now, ctx, BL_BUF_MAX);
+  bl_status st = bl_io_read_all(io, path, ctx->o.max_metadata_bytes, &now, NULL);
+  bool same = now.n == n && memcmp(now.p, p, n) == 0;
+  bl_buf_free(&now);
+  return st == BL_NOT_FOUND || (st == BL_OK && !same);
+}
+
+bl_status bl_io_replace(bl_ctx *ctx, bl_io *io, const char *path, const void *p, size_t n, bl_error *err) {
+  bl_error why = BL_ERROR_INIT;
+  bl_status st = bl_io_write_all(io, path, p, n, false, &why);
+  if (st == BL_OK) return BL_OK;
+  if (st != BL_NOMEM && !holds_other(ctx, io, path, p, n)) st = BL_UNKNOWN;
+  return bl_fail(err, st, "%s", why.message);
+}
+
 /* ---- files that are synced together ---- */
 
 struct bl_unsynced_path {

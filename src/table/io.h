@@ -14,6 +14,10 @@ bl_status bl_io_read_all(bl_io *io, const char *path, int64_t max, bl_buf *out, 
 bl_status bl_io_write_all(bl_io *io, const char *path, const void *p, size_t n, bool exclusive,
                           bl_error *err) BL_CHECKED;
 
+/* The same in place of what has the name. BL_UNKNOWN: it may have been done, but nobody knows whether it lasts; after
+ * every other failure nothing has changed. */
+bl_status bl_io_replace(bl_ctx *ctx, bl_io *io, const char *path, const void *p, size_t n, bl_error *err) BL_CHECKED;
+
 /* The same with BL_OUT_… flags, as far as the I/O knows them. */
 bl_status bl_io_write_with(bl_io *io, const char *path, const void *p, size_t n, unsigned flags,
                            bl_error *err) BL_CHECKED;

@@ -1,22 +1,10 @@
 /* table.c: see table.h and bergline/table.h. */
 #include "table/table.h"
 
-#include "table/io.h"
+#include "table/metadata_file.h"
 #include "table/pathmap.h"
 
 /* ---- parts of loading ---- */
-
-static bl_status read_metadata(bl_ctx *ctx, bl_io *io, const char *path, bl_metadata **out, bl_error *err) {
-  bl_buf bytes;
-  bl_status st;
-  bl_buf_init(&bytes, ctx, BL_BUF_MAX);
-  BL_GO(bl_io_read_all(io, path, ctx->o.max_metadata_bytes, &bytes, err));
-  st = bl_metadata_parse(ctx, bytes.p, bytes.n, out, err);
-  if (st != BL_OK) bl_fail_in(err, st, "%s", path);
-done:
-  bl_buf_free(&bytes);
-  return st;
-}
 
 static bl_status parse_maps(bl_ctx *ctx, const bl_table_options *o, size_t spare, bl_path_map **out, size_t *n,
                             bl_error *err) {
@@ -34,7 +22,7 @@ static bl_status load_metadata(bl_table *t, const bl_path_map *maps, size_t n, b
   if (t->form == BL_FORM_CATALOG) t->metadata = bl_table_common_take(t->common, t->metadata_path);
   if (t->metadata) return BL_OK;
   BL_TRY(bl_io_pathmap_new(t->ctx, t->drivers->io, false, maps, n, &io, err));
-  bl_status st = read_metadata(t->ctx, io, t->metadata_path, &t->metadata, err);
+  bl_status st = bl_metadata_read(t->ctx, io, t->metadata_path, &t->metadata, err);
   io->free(io);
   return st;
 }

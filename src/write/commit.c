@@ -43,6 +43,21 @@ static bool retries_wait(retries *r) {
   return true;
 }
 
+/* ---- tables that are gone ---- */
+
+/* A table in a folder may be dropped, or get another name, in the midst of a commit, which then misses its files: it
+ * failed, but not for that. */
+static bl_status told_if_gone(const bl_table *t, bl_status st, bl_error *why) {
+  bl_error gone = BL_ERROR_INIT;
+  bl_table *now = NULL;
+  if (t->form != BL_FORM_HADOOP || (st != BL_IO && st != BL_NOT_FOUND)) return st;
+  bl_status look = bl_table_reopen(t, &now, &gone);
+  bl_table_free(now);
+  if (look != BL_NOT_FOUND) return st;
+  *why = gone;
+  return BL_NOT_FOUND;
+}
+
 /* ---- batches ---- */
 
 const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id, const char *wap_id) {
@@ -336,6 +351,7 @@ static bl_status all_attempts(bl_committing *c, const bl_write_options *o, bl_wr
     why = (bl_error)BL_ERROR_INIT;
     bl_status st = attempt(c, o, r, &again, &why);
     if (st == BL_OK) return BL_OK;
+    st = told_if_gone(c->t, st, &why);
     if (!again || !retries_wait(&left)) {
       if (st != BL_UNKNOWN) bl_committing_clean(c, c->t, true);
       if (again) bl_fail_in(&why, st, "gave up after %d attempts", c->attempt);
@@ -459,6 +475,7 @@ bl_status bl_commit_metadata(bl_table *t, const char *verb, bl_metadata_edit edi
     why = (bl_error)BL_ERROR_INIT;
     bl_status st = edit_once(t, &c, &moving, &why);
     if (st == BL_OK) return BL_OK;
+    st = told_if_gone(t, st, &why);
     if (st != BL_CONFLICT || !moving || !retries_wait(&left))
       return bl_fail_at(err, st, why.position, "%s", why.message);
   }

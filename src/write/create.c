@@ -233,8 +233,9 @@ static bl_status create_in_folder(bl_arena *a, const bl_drivers *d, const char *
   BL_GO(bl_absolute_path(a, folder, &location, err));
   BL_GO(bl_new_document(a, o, location.p, &doc, err));
   BL_GO(bl_metadata_bytes(ctx, doc, &bytes, &gzip, NULL, err));
-  st = o->dry_run ? bl_folder_check(ctx, io, location.p, 1, err)
-                  : bl_folder_publish(ctx, io, location.p, 1, bytes.p, bytes.n, gzip, err);
+  const bl_folder_next first = {.version = 1, .p = bytes.p, .n = bytes.n, .gzip = gzip};
+  st = o->dry_run ? bl_folder_check(ctx, io, location.p, &first, err)
+                  : bl_folder_commit(ctx, io, location.p, &first, err);
 done:
   bl_buf_free(&bytes);
   if (io) io->free(io);

@@ -220,8 +220,9 @@ static bl_status move_in_folder(const bl_table *base, const void *p, size_t n, b
   bl_arena *a = NULL;
   BL_TRY(bl_arena_new(base->ctx, &a, err));
   bl_str location = bl_arena_printf(a, "%.*s", (int)base->metadata->location.n, base->metadata->location.p);
-  bl_status st = location.p ? bl_folder_publish(base->ctx, base->io, location.p, base->version + 1, p, n, gzip, err)
-                            : bl_nomem(err);
+  const bl_folder_next next = {
+      .version = base->version + 1, .p = p, .n = n, .gzip = gzip, .uuid = base->metadata->uuid};
+  bl_status st = location.p ? bl_folder_commit(base->ctx, base->io, location.p, &next, err) : bl_nomem(err);
   bl_arena_free(a);
   return st;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_tables.py BERGLINE ROOT: tables made, changed in their metadata, moved and dropped by the program."""
+import glob
 import json
 import os
 import shutil
@@ -362,9 +363,63 @@ class Tables(TableCase):
             f.write('{"a":')
         self.refuse(3, 'c/.namespace.json', 'catalog', 'properties', 'c', *where)
         self.run_ok('catalog', 'drop-namespace', 'c', '--yes', *where)
-        self.refuse(7, 'purge', 'catalog', 'drop', 'a.b.t', '--yes', *where)
-        self.run_ok('catalog', 'drop', 'a.b.t', '--yes', '--purge', *where)
+        self.refuse(2, '--yes', 'catalog', 'drop', 'a.b.t', *where)
+        left = self.result('catalog', 'drop', 'a.b.t', '--yes', *where)['metadata_location']
+        self.assertTrue(os.path.exists(left))
+        self.refuse(8, left, 'scan', 'a.b.t', *where)
+        self.refuse(8, left, 'catalog', 'drop', 'a.b.t', '--yes', *where)
+        self.refuse(5, left, 'create', 'a.b.t', '--schema', 'id long', *where)
+        self.refuse(5, left, 'create', 'a.b.t', '--schema', 'id long', '--dry-run', *where)
+        self.refuse(5, 'not empty', 'catalog', 'drop-namespace', 'a.b', '--yes', *where)
+        self.assertEqual(self.result('catalog', 'tables', *where), [])
         self.assertEqual(self.run_ok('catalog', 'namespaces', '--format', 'text', *where), 'a\na.b\n')
+        self.assertEqual([n for n in os.listdir(self.path('wh/a/b/t/metadata')) if n.startswith('v')], [])
+        self.run_ok('catalog', 'register', 'a.b.t', os.path.relpath(left), *where)
+        self.assertEqual(self.rows('a.b.t', *where), {1: 0})
+        self.run_ok('append', 'a.b.t', self.rows_file({'id': 2}), *where)
+        self.assertEqual(self.rows('a.b.t', *where), {1: 0, 2: 1})
+        self.assertIn('metadata_location', self.run_ok('catalog', 'drop', 'a.b.t', '--yes', '--format', 'text', *where))
+        left = [n for n in os.listdir(self.path('wh/a/b/t/metadata')) if n.endswith('.metadata.json')]
+        self.run_ok('catalog', 'register', 'a.b.u', self.path('wh/a/b/t/metadata/' + max(left)), *where)
+        self.assertEqual(self.rows('a.b.u', *where), {1: 0, 2: 1})
+        self.run_ok('catalog', 'drop', 'a.b.u', '--yes', '--purge', *where)
+        self.assertEqual(glob.glob(self.path('wh/a/b/*/**/*.parquet'), recursive=True), [])
+        self.assertFalse(os.path.exists(self.path('wh/a/b/u')))
+        self.assertEqual(self.run_ok('catalog', 'namespaces', '--format', 'text', *where), 'a\na.b\n')
+
+    def test_a_table_of_a_warehouse_folder_gets_another_name(self):
+        where = ('--warehouse', self.path('wh'))
+        self.run_ok('catalog', 'create-namespace', 'a', *where)
+        self.run_ok('catalog', 'create-namespace', 'b', *where)
+        self.run_ok('create', 'a.t', '--schema', 'id long', *where)
+        self.run_ok('append', 'a.t', self.rows_file({'id': 1}, {'id': 2}), *where)
+        self.run_ok('delete', 'a.t', '--where', 'id = 2', '--yes', *where)
+        self.assertEqual(self.result('catalog', 'rename', 'a.t', 'b.u', *where)['name'], 'b.u')
+        self.assertEqual(self.result('catalog', 'tables', *where), [{'namespace': 'b', 'name': 'u'}])
+        self.assertFalse(os.path.exists(self.path('wh/a/t')))
+        self.assertNotIn('.commit-lock', os.listdir(self.path('wh/b/u/metadata')))
+        self.assertEqual(self.info('b.u', *where)['location'], self.path('wh/b/u'))
+        self.assertEqual(self.rows('b.u', *where), {1: 0})
+        with open(self.info('b.u', *where)['metadata_location']) as f:
+            self.assertNotIn('/wh/a/t', f.read())
+        self.run_ok('append', 'b.u', self.rows_file({'id': 3}), *where)
+        self.assertEqual(self.rows(self.path('wh/b/u')), {1: 0, 3: 2})
+        self.refuse(8, 'not a table', 'scan', 'a.t', *where)
+        self.run_ok('catalog', 'drop-namespace', 'a', '--yes', *where)
+
+    def test_a_table_that_was_moved_is_not_registered_where_it_is_not(self):
+        where = ('--warehouse', self.path('wh'))
+        self.run_ok('catalog', 'create-namespace', 'a', *where)
+        self.run_ok('create', self.path('old'), '--schema', 'id long')
+        self.run_ok('append', self.path('old'), self.rows_file({'id': 1}))
+        os.rename(self.path('old'), self.path('new'))
+        self.refuse(2, 'relocate', 'catalog', 'register', 'a.t', self.path('new/metadata/v2.metadata.json'), *where)
+        self.refuse(2, 'relocate', 'catalog', 'register', 'a.t', self.path('new/metadata/v2.metadata.json'), '--dry-run', *where)
+        self.run_ok('relocate', self.path('new'), '--to', self.path('new'))
+        self.run_ok('catalog', 'register', 'a.t', self.path('new/metadata/v3.metadata.json'), *where)
+        self.run_ok('append', 'a.t', self.rows_file({'id': 2}), *where)
+        self.assertEqual(self.rows('a.t', *where), {1: 0, 2: 1})
+        self.assertEqual(self.rows(self.path('new')), {1: 0})
 
     # ---- dry runs fail where the command would ----
 

@@ -1,9 +1,13 @@
-/* test_catalogs.c: one suite for every catalog: what each must do, through the calls that users have. What a catalog
- * does not offer is declared in its row of `kinds`, and must then be refused as unsupported. */
+/* test_catalogs.c: one suite for every catalog: what each must do, through the calls that users have. */
+#include <sched.h>
+#include <sqlite3.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bergline/catalog.h"
+#include "bergline/scan.h"
 #include "edge/catalog_sqlite.h"
 #include "support/support.h"
 #include "table/manifests.h"
@@ -12,12 +16,11 @@
 typedef struct kind {
   const char *name;
   bool sqlite;
-  bool renames, registers, keeps_files;
 } kind;
 
 static const kind kinds[] = {
-    {"sqlite", true, true, true, true},
-    {"folders", false, false, false, false},
+    {"sqlite", true},
+    {"folders", false},
 };
 
 typedef struct suite {
@@ -192,8 +195,8 @@ static void tables_that_are_dropped_stay_so(suite *s) {
   create(s, "db.t");
   bl_table *old = open_table(s, "db.t");
   bl_error err = BL_ERROR_INIT;
-  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, &s->err), &s->err);
-  refuse(s, BL_NOT_FOUND, bl_catalog_drop(s->ctx, &s->o, "db.t", true, &err), NULL, &err);
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &s->err), &s->err);
+  refuse(s, BL_NOT_FOUND, bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &err), NULL, &err);
   bl_write_result r = {0};
   refuse(s, BL_NOT_FOUND, append(s, old, "one", 5, &r, &err), NULL, &err);
   lists_tables(s, "db", "");
@@ -209,60 +212,186 @@ static void purge_leaves_no_files(suite *s) {
   bl_error err = BL_ERROR_INIT;
   const char *off = "gc.enabled=false";
   test_ok(bl_set_properties(t, &off, 1, NULL, 0, NULL, &s->err), &s->err);
-  refuse(s, BL_USAGE, bl_catalog_drop(s->ctx, &s->o, "db.t", true, &err), "gc.enabled", &err);
+  refuse(s, BL_USAGE, bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &err), "gc.enabled", &err);
   const char *key = "gc.enabled";
   test_ok(bl_set_properties(t, NULL, 0, &key, 1, NULL, &s->err), &s->err);
   bl_table_free(t);
-  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, &s->err), &s->err);
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &s->err), &s->err);
   char *folder = test_join(s->warehouse, "db/t");
   assert_int_not_equal(access(folder, F_OK), 0);
   free(folder);
 }
 
-static void drop_keeps_files_where_it_can(suite *s) {
-  create(s, "db.t");
-  bl_error err = BL_ERROR_INIT;
-  bl_table *t = open_table(s, "db.t");
-  bl_status st = bl_catalog_drop(s->ctx, &s->o, "db.t", false, &err);
-  if (!s->k->keeps_files) refuse(s, BL_UNSUPPORTED, st, "purge", &err);
-  else {
-    test_ok(st, &err);
-    assert_int_equal(access(t->metadata_path, F_OK), 0);
-    test_ok(bl_catalog_register(s->ctx, &s->o, "db.again", t->metadata_path, &s->err), &s->err);
-    append_ok(s, "db.again", "one");
-  }
+static int64_t rows_of(suite *s, const char *name) {
+  bl_table *t = open_table(s, name);
+  int64_t n = t->metadata->next_row_id;
   bl_table_free(t);
+  return n;
+}
+
+static char *drop_and_keep(suite *s, const char *name) {
+  char *left = NULL;
+  test_ok(bl_catalog_drop(s->ctx, &s->o, name, false, false, &left, &s->err), &s->err);
+  assert_non_null(left);
+  assert_int_equal(access(left, F_OK), 0);
+  return left;
+}
+
+static void drop_keeps_the_files(suite *s) {
+  create(s, "db.t");
+  append_ok(s, "db.t", "one");
+  append_ok(s, "db.t", "two");
+  bl_error err = BL_ERROR_INIT;
+  bl_table *old = open_table(s, "db.t"), *t;
+  bl_write_result r = {0};
+  char *left = drop_and_keep(s, "db.t");
+  lists_tables(s, "db", "");
+  lists_namespaces(s, "db ");
+  refuse(s, BL_NOT_FOUND, bl_table_open(s->ctx, "db.t", &s->o, &t, &err), NULL, &err);
+  refuse(s, BL_NOT_FOUND, append(s, old, "three", 5, &r, &err), NULL, &err);
+  refuse(s, BL_NOT_FOUND, bl_catalog_drop(s->ctx, &s->o, "db.t", false, false, NULL, &err), NULL, &err);
+  refuse(s, BL_NOT_FOUND, bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &err), left, &err);
+  test_ok(bl_catalog_register(s->ctx, &s->o, "db.again", left, false, &s->err), &s->err);
+  assert_int_equal(rows_of(s, "db.again"), 20);
+  append_ok(s, "db.again", "four");
+  assert_int_equal(rows_of(s, "db.again"), 30);
+  lists_tables(s, NULL, "db.again ");
+  bl_table_free(old);
+  bl_text_free(s->ctx, left);
+}
+
+static void a_dropped_table_comes_back_under_its_name(suite *s) {
+  create(s, "db.t");
+  for (int i = 0; i < 3; i++) {
+    append_ok(s, "db.t", "one");
+    char *left = drop_and_keep(s, "db.t");
+    test_ok(bl_catalog_register(s->ctx, &s->o, "db.t", left, false, &s->err), &s->err);
+    assert_int_equal(rows_of(s, "db.t"), 10 * (i + 1));
+    bl_error err = BL_ERROR_INIT;
+    refuse(s, BL_CONFLICT, bl_catalog_register(s->ctx, &s->o, "db.t", left, false, &err), NULL, &err);
+    bl_text_free(s->ctx, left);
+  }
+  lists_tables(s, NULL, "db.t ");
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &s->err), &s->err);
+  char *folder = test_join(s->warehouse, "db/t");
+  assert_int_not_equal(access(folder, F_OK), 0);
+  free(folder);
+}
+
+/* The names of the files, and the metadata, are what another catalog needs. */
+static void what_is_dropped_goes_to_another_catalog(suite *s) {
+  suite other;
+  for (size_t i = 0; i < BL_LEN(kinds); i++) {
+    char name[20];
+    snprintf(name, sizeof name, "db.t%zu", i);
+    create(s, name);
+    append_ok(s, name, "one");
+    char *left = drop_and_keep(s, name);
+    set_up(&other, &kinds[i]);
+    test_ok(bl_catalog_register(other.ctx, &other.o, "db.moved", left, false, &s->err), &s->err);
+    append_ok(&other, "db.moved", "two");
+    assert_int_equal(rows_of(&other, "db.moved"), 20);
+    char *again = drop_and_keep(&other, "db.moved");
+    test_ok(bl_catalog_register(s->ctx, &s->o, "db.back", again, false, &s->err), &s->err);
+    append_ok(s, "db.back", "three");
+    assert_int_equal(rows_of(s, "db.back"), 30);
+    test_ok(bl_catalog_drop(s->ctx, &s->o, "db.back", true, false, NULL, &s->err), &s->err);
+    lists_tables(s, NULL, "");
+    bl_text_free(s->ctx, left);
+    bl_text_free(other.ctx, again);
+    tear_down(&other);
+  }
 }
 
 static void renames(suite *s) {
   create(s, "db.t");
   create(s, "db.u");
+  append_ok(s, "db.t", "one");
   bl_error err = BL_ERROR_INIT;
-  if (!s->k->renames) {
-    refuse(s, BL_UNSUPPORTED, bl_catalog_rename(s->c, "db.t", "db.v", &err), NULL, &err);
-    return;
-  }
   test_ok(bl_catalog_create_namespace(s->c, "other", NULL, 0, &s->err), &s->err);
-  refuse(s, BL_CONFLICT, bl_catalog_rename(s->c, "db.t", "db.u", &err), "db.u", &err);
-  refuse(s, BL_NOT_FOUND, bl_catalog_rename(s->c, "db.x", "db.y", &err), "db.x", &err);
-  refuse(s, BL_NOT_FOUND, bl_catalog_rename(s->c, "db.t", "nowhere.t", &err), "nowhere", &err);
-  test_ok(bl_catalog_rename(s->c, "db.t", "other.v", &s->err), &s->err);
+  for (int dry = 1; dry >= 0; dry--) {
+    const struct {
+      bl_status st;
+      const char *from, *to, *says;
+    } wrong[] = {{BL_CONFLICT, "db.t", "db.u", "db.u"},      {BL_CONFLICT, "db.t", "db.t", "db.t"},
+                 {BL_NOT_FOUND, "db.x", "db.y", "x"},        {BL_NOT_FOUND, "db.t", "nowhere.t", "nowhere"},
+                 {BL_USAGE, "t", "db.y", "NAMESPACE.TABLE"}, {BL_USAGE, "db.t", "y", "NAMESPACE.TABLE"}};
+    for (size_t i = 0; i < BL_LEN(wrong); i++)
+      refuse(s, wrong[i].st, bl_catalog_rename(s->ctx, &s->o, wrong[i].from, wrong[i].to, dry, &err), wrong[i].says,
+             &err);
+  }
+  test_ok(bl_catalog_rename(s->ctx, &s->o, "db.t", "other.v", true, &s->err), &s->err);
+  lists_tables(s, NULL, "db.t db.u ");
+  test_ok(bl_catalog_rename(s->ctx, &s->o, "db.t", "other.v", false, &s->err), &s->err);
   lists_tables(s, NULL, "db.u other.v ");
-  append_ok(s, "other.v", "one");
+  append_ok(s, "other.v", "two");
+  assert_int_equal(rows_of(s, "other.v"), 20);
+}
+
+/* Nothing of the old name comes to life again, whatever stands there now. */
+static void handles_of_an_old_name_write_nothing(suite *s) {
+  create(s, "db.t");
+  append_ok(s, "db.t", "one");
+  bl_error err = BL_ERROR_INIT;
+  bl_write_result r = {0};
+  const char *set = "a=b";
+  bl_table *old = open_table(s, "db.t");
+  test_ok(bl_catalog_rename(s->ctx, &s->o, "db.t", "db.u", false, &s->err), &s->err);
+  refuse(s, BL_NOT_FOUND, append(s, old, "two", 5, &r, &err), NULL, &err);
+  refuse(s, BL_NOT_FOUND, bl_set_properties(old, &set, 1, NULL, 0, NULL, &err), NULL, &err);
+  lists_tables(s, NULL, "db.u ");
+  lists_namespaces(s, "db ");
+  create(s, "db.t");
+  append_ok(s, "db.t", "another's");
+  refuse(s, BL_CONFLICT, append(s, old, "three", 5, &r, &err), "replaced", &err);
+  assert_int_equal(rows_of(s, "db.t"), 10);
+  assert_int_equal(rows_of(s, "db.u"), 10);
+  test_ok(bl_catalog_rename(s->ctx, &s->o, "db.t", "db.v", false, &s->err), &s->err);
+  test_ok(bl_catalog_rename(s->ctx, &s->o, "db.u", "db.t", false, &s->err), &s->err);
+  append_ok(s, "db.t", "four");
+  assert_int_equal(rows_of(s, "db.t"), 20);
+  bl_table_free(old);
 }
 
 static void registers(suite *s) {
   create(s, "db.t");
   bl_error err = BL_ERROR_INIT;
   bl_table *t = open_table(s, "db.t");
-  if (!s->k->registers)
-    refuse(s, BL_UNSUPPORTED, bl_catalog_register(s->ctx, &s->o, "db.u", t->metadata_path, &err), NULL, &err);
-  else {
-    refuse(s, BL_CONFLICT, bl_catalog_register(s->ctx, &s->o, "db.t", t->metadata_path, &err), NULL, &err);
-    refuse(s, BL_NOT_FOUND, bl_catalog_register(s->ctx, &s->o, "db.u", "/no/such.metadata.json", &err), NULL, &err);
-    refuse(s, BL_DAMAGED, bl_catalog_register(s->ctx, &s->o, "db.u", s->uri + strlen("sqlite:///"), &err), NULL, &err);
+  char *junk = test_join(s->dir, "junk.metadata.json");
+  test_write(junk, "{}", 2);
+  for (int dry = 1; dry >= 0; dry--) {
+    const struct {
+      bl_status st;
+      const char *name, *file, *says;
+    } wrong[] = {{BL_CONFLICT, "db.t", t->metadata_path, NULL},
+                 {BL_NOT_FOUND, "db.u", "/no/such.metadata.json", "/no/such.metadata.json"},
+                 {BL_DAMAGED, "db.u", junk, junk},
+                 {BL_NOT_FOUND, "none.u", t->metadata_path, "none"}};
+    for (size_t i = 0; i < BL_LEN(wrong); i++)
+      refuse(s, wrong[i].st, bl_catalog_register(s->ctx, &s->o, wrong[i].name, wrong[i].file, dry, &err), wrong[i].says,
+             &err);
   }
+  test_ok(bl_catalog_register(s->ctx, &s->o, "db.u", t->metadata_path, true, &s->err), &s->err);
+  lists_tables(s, NULL, "db.t ");
+  test_ok(bl_catalog_register(s->ctx, &s->o, "db.u", t->metadata_path, false, &s->err), &s->err);
+  lists_tables(s, NULL, "db.t db.u ");
+  append_ok(s, "db.u", "one");
+  assert_int_equal(rows_of(s, "db.u"), 10);
+  assert_int_equal(rows_of(s, "db.t"), 0);
+  free(junk);
   bl_table_free(t);
+}
+
+static void dry_runs_drop_nothing(suite *s) {
+  bl_error err = BL_ERROR_INIT;
+  char *left = NULL;
+  create(s, "db.t");
+  for (int purge = 0; purge < 2; purge++) {
+    test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", purge, true, &left, &s->err), &s->err);
+    assert_null(left);
+    refuse(s, BL_NOT_FOUND, bl_catalog_drop(s->ctx, &s->o, "db.u", purge, true, &left, &err), NULL, &err);
+  }
+  append_ok(s, "db.t", "one");
 }
 
 static void namespaces_come_and_go(suite *s) {
@@ -272,7 +401,7 @@ static void namespaces_come_and_go(suite *s) {
   refuse(s, BL_NOT_FOUND, bl_catalog_drop_namespace(s->c, "nowhere", &err), NULL, &err);
   create(s, "db.t");
   refuse(s, BL_CONFLICT, bl_catalog_drop_namespace(s->c, "db", &err), "empty", &err);
-  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, &s->err), &s->err);
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &s->err), &s->err);
   test_ok(bl_catalog_drop_namespace(s->c, "db", &s->err), &s->err);
   lists_namespaces(s, "");
 }
@@ -310,7 +439,7 @@ static void namespaces_go_with_their_properties(suite *s) {
   create(s, "p.inner.t");
   refuse(s, BL_CONFLICT, bl_catalog_drop_namespace(s->c, "p.inner", &err), "empty", &err);
   has_properties(s, "p.inner", "owner=me ");
-  test_ok(bl_catalog_drop(s->ctx, &s->o, "p.inner.t", true, &s->err), &s->err);
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "p.inner.t", true, false, NULL, &s->err), &s->err);
   test_ok(bl_catalog_drop_namespace(s->c, "p.inner", &s->err), &s->err);
   refuse(s, BL_NOT_FOUND, bl_catalog_namespace_properties(s->c, "p.inner", note_pair, s, &err), NULL, &err);
   test_ok(bl_catalog_create_namespace(s->c, "p.inner", NULL, 0, &s->err), &s->err);
@@ -320,6 +449,69 @@ static void namespaces_go_with_their_properties(suite *s) {
   has_properties(s, "p.inner", "");
   test_ok(bl_catalog_drop_namespace(s->c, "p.inner", &s->err), &s->err);
   refuse(s, BL_NOT_FOUND, bl_catalog_drop_namespace(s->c, "p.inner", &err), NULL, &err);
+}
+
+/* ---- views ---- */
+
+static const char view_text[] =
+    "{\"view-uuid\":\"fa6506c3-7681-40c8-86dc-e36561f83385\",\"format-version\":1,\"location\":\"%s\",\"schemas\":[{"
+    "\"type\":\"struct\",\"schema-id\":0,\"fields\":[{\"id\":0,\"name\":\"id\",\"required\":false,\"type\":\"long\"}]}]"
+    ","
+    "\"current-version-id\":1,\"versions\":[{\"version-id\":1,\"timestamp-ms\":1573518431292,\"schema-id\":0,"
+    "\"default-namespace\":[\"db\"],\"summary\":{},\"representations\":[{\"type\":\"sql\",\"sql\":\"SELECT 1\","
+    "\"dialect\":\"spark\"}]}],\"version-log\":[{\"version-id\":1,\"timestamp-ms\":1573518431292}]}";
+
+/* As another program leaves it. */
+static char *make_view(suite *s, const char *name) {
+  char folder[500], text[2000], path[700], sql[1200];
+  snprintf(folder, sizeof folder, "%s/db/%s", s->warehouse, name);
+  snprintf(text, sizeof text, view_text, folder);
+  snprintf(path, sizeof path, "%s/metadata", folder);
+  for (char *p = path + 1; *p; p++)
+    if (*p == '/') {
+      *p = 0;
+      (void)!mkdir(path, 0777);
+      *p = '/';
+    }
+  (void)!mkdir(path, 0777);
+  snprintf(path, sizeof path, "%s/metadata/00000-2bb4d1c1-2d9e-4a3b-9b52-4bb0ed5a3e30.metadata.json", folder);
+  test_write(path, text, strlen(text));
+  if (!s->k->sqlite) return strdup(path);
+  sqlite3 *db;
+  snprintf(sql, sizeof sql,
+           "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, iceberg_type) "
+           "SELECT catalog_name, 'db', '%s', '%s', 'VIEW' FROM iceberg_namespace_properties LIMIT 1",
+           name, path);
+  assert_int_equal(sqlite3_open(s->uri + strlen("sqlite:///"), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+  return strdup(path);
+}
+
+static void views_are_left_alone(suite *s) {
+  bl_error err = BL_ERROR_INIT;
+  bl_table *t;
+  create(s, "db.t");
+  char *view = make_view(s, "v");
+  lists_tables(s, NULL, "db.t ");
+  lists_namespaces(s, "db ");
+  refuse(s, BL_UNSUPPORTED, bl_table_open(s->ctx, "db.v", &s->o, &t, &err), "view", &err);
+  refuse(s, BL_CONFLICT, try_create(s, "db.v", &err), NULL, &err);
+  for (int dry = 1; dry >= 0; dry--) {
+    for (int purge = 0; purge < 2; purge++)
+      refuse(s, BL_UNSUPPORTED, bl_catalog_drop(s->ctx, &s->o, "db.v", purge, dry, NULL, &err), "view", &err);
+    refuse(s, BL_UNSUPPORTED, bl_catalog_rename(s->ctx, &s->o, "db.v", "db.w", dry, &err), "view", &err);
+    refuse(s, BL_CONFLICT, bl_catalog_rename(s->ctx, &s->o, "db.t", "db.v", dry, &err), NULL, &err);
+    refuse(s, BL_UNSUPPORTED, bl_catalog_register(s->ctx, &s->o, "db.w", view, dry, &err), "view", &err);
+    t = open_table(s, "db.t");
+    refuse(s, BL_CONFLICT, bl_catalog_register(s->ctx, &s->o, "db.v", t->metadata_path, dry, &err), NULL, &err);
+    bl_table_free(t);
+  }
+  refuse(s, BL_NOT_FOUND, try_create(s, "db.v.t", &err), NULL, &err);
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &s->err), &s->err);
+  refuse(s, BL_CONFLICT, bl_catalog_drop_namespace(s->c, "db", &err), "empty", &err);
+  assert_int_equal(access(view, F_OK), 0);
+  free(view);
 }
 
 /* ---- races ---- */
@@ -396,6 +588,64 @@ static void every_racer_lands(suite *s) {
   bl_table_free(t);
 }
 
+/* Commits until its table is gone; each that is said to be done counts, and no other. */
+static int commit_until_gone(suite *s, int *done, int me) {
+  for (int i = 0; i < 400; i++) {
+    bl_table *t = NULL;
+    bl_write_result r = {0};
+    bl_error err = BL_ERROR_INIT;
+    char name[40];
+    snprintf(name, sizeof name, "f%d-%d", me, i);
+    bl_status st = bl_table_open(s->ctx, "db.t", &s->o, &t, &err);
+    if (st == BL_OK) st = append(s, t, name, 1, &r, &err);
+    bl_table_free(t);
+    if (st == BL_OK) __atomic_add_fetch(done, 1, __ATOMIC_SEQ_CST);
+    else if (st == BL_NOT_FOUND) return 0;
+    else {
+      fprintf(stderr, "racer %d: %d %s\n", me, (int)st, err.message);
+      return 1;
+    }
+  }
+  fprintf(stderr, "racer %d: the table never went\n", me);
+  return 1;
+}
+
+static int race_until_gone(const suite *s, int *done, int me) {
+  suite own = *s;
+  own.ctx = test_ctx();
+  if (bl_drivers_default(own.ctx, &own.drivers, &own.err) != BL_OK) return 2;
+  own.o.drivers = &own.drivers;
+  return commit_until_gone(&own, done, me);
+}
+
+static void a_table_that_is_renamed_or_dropped_loses_no_commit(suite *s) {
+  int *done = mmap(NULL, sizeof *done, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_true(done != MAP_FAILED);
+  for (int renames = 1; renames >= 0; renames--) {
+    pid_t racers[RACERS];
+    create(s, "db.t");
+    *done = 0;
+    for (int i = 0; i < RACERS; i++) {
+      racers[i] = fork();
+      if (racers[i] == 0) _exit(race_until_gone(s, done, i));
+    }
+    while (__atomic_load_n(done, __ATOMIC_SEQ_CST) < 2 * RACERS) sched_yield();
+    if (renames) test_ok(bl_catalog_rename(s->ctx, &s->o, "db.t", "db.moved", false, &s->err), &s->err);
+    else {
+      char *left = drop_and_keep(s, "db.t");
+      test_ok(bl_catalog_register(s->ctx, &s->o, "db.kept", left, false, &s->err), &s->err);
+      bl_text_free(s->ctx, left);
+    }
+    for (int i = 0, status; i < RACERS; i++) {
+      assert_int_equal(waitpid(racers[i], &status, 0), racers[i]);
+      assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    lists_tables(s, NULL, renames ? "db.moved " : "db.kept db.moved ");
+    assert_int_equal(rows_of(s, renames ? "db.moved" : "db.kept"), *done);
+  }
+  munmap(done, sizeof *done);
+}
+
 static void one_of_many_creates(suite *s) {
   pid_t racers[RACERS];
   int made = 0;
@@ -428,7 +678,7 @@ static void handles_know_whether_they_are_current(suite *s) {
   assert_false(bl_table_is_current(old));
   test_ok(bl_table_reopen(old, &newer, &s->err), &s->err);
   assert_int_equal(bl_table_is_current(newer), known);
-  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", !known, &s->err), &s->err);
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", false, false, NULL, &s->err), &s->err);
   assert_false(bl_table_is_current(newer));
   bl_table_free(newer);
   bl_table_free(old);
@@ -463,7 +713,7 @@ static void handles_are_opened_from_each_other(suite *s) {
   check_reopened(s, last, 5); /* what was kept is given once */
   append_ok(s, "db.t", "more");
   check_reopened(s, last, 6);
-  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, &s->err), &s->err);
+  test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &s->err), &s->err);
   bl_error err = BL_ERROR_INIT;
   refuse(s, BL_NOT_FOUND, bl_table_reopen(last, &first, &err), NULL, &err);
   bl_table_free(last);
@@ -518,7 +768,7 @@ static void moves_that_are_reported_as_failed_but_made_are_done(suite *s) {
     bl_table_free(t);
     lie = BL_OK;
     append_ok(s, "db.t", "two");
-    test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, &s->err), &s->err);
+    test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &s->err), &s->err);
   }
 }
 
@@ -542,12 +792,18 @@ static void on_every_catalog(void (*test)(suite *s)) {
   X(handles_know_whether_they_are_current)                                                                             \
   X(tables_that_are_dropped_stay_so)                                                                                   \
   X(purge_leaves_no_files)                                                                                             \
-  X(drop_keeps_files_where_it_can)                                                                                     \
+  X(drop_keeps_the_files)                                                                                              \
+  X(a_dropped_table_comes_back_under_its_name)                                                                         \
+  X(what_is_dropped_goes_to_another_catalog)                                                                           \
+  X(dry_runs_drop_nothing)                                                                                             \
   X(renames)                                                                                                           \
+  X(handles_of_an_old_name_write_nothing)                                                                              \
   X(registers)                                                                                                         \
   X(namespaces_come_and_go)                                                                                            \
   X(namespaces_have_properties)                                                                                        \
   X(namespaces_go_with_their_properties)                                                                               \
+  X(views_are_left_alone)                                                                                              \
+  X(a_table_that_is_renamed_or_dropped_loses_no_commit)                                                                \
   X(moves_that_are_reported_as_failed_but_made_are_done)                                                               \
   X(one_of_many_creates)                                                                                               \
   X(every_racer_lands)

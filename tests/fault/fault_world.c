@@ -220,10 +220,10 @@ static bl_status run_create(const place *p, bl_error *err) {
   return create(p, "db.new", NULL, 0, err);
 }
 static bl_status run_drop(const place *p, bl_error *err) {
-  return bl_catalog_drop(p->ctx, &p->o, "db.u", false, err);
+  return bl_catalog_drop(p->ctx, &p->o, "db.u", false, false, NULL, err);
 }
 static bl_status run_purge(const place *p, bl_error *err) {
-  return bl_catalog_drop(p->ctx, &p->o, "db.u", true, err);
+  return bl_catalog_drop(p->ctx, &p->o, "db.u", true, false, NULL, err);
 }
 static bl_status run_register(const place *p, bl_error *err) {
   bl_table *t;
@@ -231,7 +231,13 @@ static bl_status run_register(const place *p, bl_error *err) {
   BL_TRY(bl_table_open(p->ctx, NAME, &p->o, &t, err));
   snprintf(path, sizeof path, "%s", t->metadata_path);
   bl_table_free(t);
-  return bl_catalog_register(p->ctx, &p->o, "db.again", path, err);
+  return bl_catalog_register(p->ctx, &p->o, "db.again", path, false, err);
+}
+static bl_status run_rename(const place *p, bl_error *err) {
+  return bl_catalog_rename(p->ctx, &p->o, "db.u", "db.w", false, err);
+}
+static bl_status run_rename_away(const place *p, bl_error *err) {
+  return bl_catalog_rename(p->ctx, &p->o, "db.u", "empty.w", false, err);
 }
 
 #define CATALOG(fn, expr)                                                                                              \
@@ -242,7 +248,6 @@ static bl_status run_register(const place *p, bl_error *err) {
     bl_catalog_free(c);                                                                                                \
     return st;                                                                                                         \
   }
-CATALOG(rename, bl_catalog_rename(c, "db.u", "empty.w", err))
 CATALOG(create_namespace, bl_catalog_create_namespace(c, "n", (const char *[]){"a=b"}, 1, err))
 CATALOG(set_namespace, bl_catalog_set_namespace(c, "db", (const char *[]){"a=b", "c=d"}, 2, NULL, 0, err))
 CATALOG(drop_namespace, bl_catalog_drop_namespace(c, "empty", err))
@@ -284,10 +289,11 @@ const verb verbs[] = {
     {"alter, the partitions", run_alter_partition, false, false},
     {"relocate", run_relocate, false, true},
     {"create", run_create, false, false},
-    {"drop", run_drop, true, false},
+    {"drop", run_drop, false, false},
     {"purge", run_purge, false, false},
-    {"register", run_register, true, false},
-    {"rename", run_rename, true, false},
+    {"register", run_register, false, false},
+    {"rename", run_rename, false, false},
+    {"rename, to another namespace", run_rename_away, false, false},
     {"create a namespace", run_create_namespace, false, false},
     {"set a namespace", run_set_namespace, false, true},
     {"drop a namespace", run_drop_namespace, false, false},
@@ -314,11 +320,11 @@ static bl_status show_rows(bl_table *t, const char *ref, bl_buf *b, bl_error *er
 }
 
 /* Everything that readers see, but for times and random names. */
-static bl_status show_table(bl_table *t, bl_buf *b, bl_error *err) {
+static bl_status show_table(bl_table *t, bool log, bl_buf *b, bl_error *err) {
   const bl_metadata *md = t->metadata;
   bl_buf_printf(b, "\n%.10s snapshots %zu seq %lld next %lld columns %d specs %zu orders %zu log %zu", md->location.p,
                 md->n_snapshots, (long long)md->last_sequence_number, (long long)md->next_row_id,
-                (int)md->last_column_id, md->n_specs, md->n_orders, md->n_metadata_log);
+                (int)md->last_column_id, md->n_specs, md->n_orders, log ? md->n_metadata_log : 0);
   for (size_t i = 0; i < md->properties.n; i++)
     bl_buf_printf(b, " %s=%s", md->properties.items[i].key.p, md->properties.items[i].value.p);
   for (size_t i = 0; i < md->n_refs; i++) {
@@ -341,7 +347,8 @@ static bl_status show_entry(void *user, const bl_catalog_entry *e, bl_error *err
   snprintf(name, sizeof name, "%s.%s", e->name_space, e->name);
   bl_buf_printf(s->b, "\ntable %s", name);
   BL_TRY(bl_table_open(s->p->ctx, name, &s->p->o, &t, err));
-  bl_status st = show_table(t, s->b, err);
+  /* A table that has its new name is whole, whether or not its metadata has been written for it. */
+  bl_status st = show_table(t, !strstr(name, ".w"), s->b, err);
   bl_table_free(t);
   return st;
 }
@@ -354,7 +361,8 @@ static bl_status show_pair(void *user, const bl_catalog_pair *p, bl_error *err) 
 
 static bl_status show_namespace(void *user, const bl_catalog_entry *e, bl_error *err) {
   showing *s = user;
-  if (strcmp(e->name_space, "db.new") == 0) return BL_OK; /* a folder that was to be a table, still empty */
+  if (strcmp(e->name_space, "db.new") == 0 || strcmp(e->name_space, "db.again") == 0)
+    return BL_OK; /* a folder that was to be a table, still empty */
   bl_buf_printf(s->b, "\nnamespace %s", e->name_space);
   return bl_catalog_namespace_properties(s->c, e->name_space, show_pair, s, err);
 }

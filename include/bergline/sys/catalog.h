@@ -60,7 +60,9 @@ struct bl_catalog {
   /* Where the files of a new table go: visit gets it as value of the key "location". BL_NOT_FOUND: no such namespace;
    * BL_USAGE: no warehouse is given. */
   bl_status (*location)(bl_catalog *c, const bl_table_name *t, bl_catalog_pair_visit visit, void *user, bl_error *err);
-  /* The name goes; files stay (folders: all of the folder goes). BL_NOT_FOUND; BL_UNSUPPORTED: a view. */
+  /* The name goes; files stay. BL_NOT_FOUND; BL_UNSUPPORTED: a view. Where each table is a folder, all of the folder
+   * goes; names whose files stay, new names, and names for metadata files are then no matter of the catalog's: they are
+   * made in the folders (bergline/catalog.h). */
   bl_status (*drop)(bl_catalog *c, const bl_table_name *t, bl_error *err);
   /* BL_NOT_FOUND: no such table or namespace; BL_CONFLICT: the name is taken; BL_UNSUPPORTED: a view. */
   bl_status (*rename)(bl_catalog *c, const bl_table_name *from, const bl_table_name *to, bl_error *err);
@@ -77,6 +79,8 @@ struct bl_catalog {
    * nothing has changed. */
   bl_status (*commit_when)(bl_catalog *c, const bl_table_name *t, const char *base, const char *location,
                            bl_catalog_ready ready, void *user, bl_error *err);
+  /* As drop, where the name means the metadata file `base`; BL_CONFLICT: it means another by now. */
+  bl_status (*drop_at)(bl_catalog *c, const bl_table_name *t, const char *base, bl_error *err);
 };
 
 /* What a catalog is opened with. Properties are the configuration's other keys (credentials among them: never print).

@@ -1,9 +1,11 @@
 /* test_catalog_fs.c: what a warehouse of folders makes of folders that are no tables. What every catalog must do is in
  * tests/conformance. */
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bergline/catalog.h"
+#include "bergline/scan.h"
 #include "bergline/write.h"
 #include "support/support.h"
 
@@ -120,7 +122,7 @@ static void test_catalog_fs__a_dropped_table_leaves_nothing(void **state) {
   begin(&w);
   const bl_create_options o = {.schema = "id long"};
   test_ok(bl_table_create(w.ctx, "db.t", &w.o, &o, &w.err), &w.err);
-  test_ok(bl_catalog_drop(w.ctx, &w.o, "db.t", true, &w.err), &w.err);
+  test_ok(bl_catalog_drop(w.ctx, &w.o, "db.t", true, false, NULL, &w.err), &w.err);
   assert_false(is_there(&w, "db/t"));
   char *path = test_join(w.dir, "db");
   assert_int_equal(rmdir(path), 0); /* not even a hidden one */
@@ -197,6 +199,266 @@ static void test_catalog_fs__hidden_files_of_others_keep_a_namespace_and_its_pro
   end(&w);
 }
 
+/* ---- dropped, with their files left ---- */
+
+static void make_table(world *w, const char *name) {
+  const bl_create_options o = {.schema = "id long"};
+  test_ok(bl_table_create(w->ctx, name, &w->o, &o, &w->err), &w->err);
+}
+
+/* A new table that was dropped; its last metadata file, to be freed by free. */
+static char *make_dropped(world *w, const char *name) {
+  char *left = NULL;
+  make_table(w, name);
+  test_ok(bl_catalog_drop(w->ctx, &w->o, name, false, false, &left, &w->err), &w->err);
+  char *copy = strdup(left);
+  bl_text_free(w->ctx, left);
+  return copy;
+}
+
+static void give(world *w, const char *from, const char *to) {
+  char *a = from[0] == '/' ? strdup(from) : test_join(w->dir, from), *b = test_join(w->dir, to);
+  size_t n;
+  void *bytes = test_read(a, &n);
+  test_write(b, bytes, n);
+  free(bytes);
+  free(a);
+  free(b);
+}
+
+/* The path of the file in metadata/ whose name begins so; free. */
+static char *find(world *w, const char *beginning) {
+  char *folder = test_join(w->dir, "db/t/metadata"), *found = NULL;
+  DIR *dir = opendir(folder);
+  for (struct dirent *e; dir && (e = readdir(dir));)
+    if (strncmp(e->d_name, beginning, strlen(beginning)) == 0) {
+      free(found);
+      found = test_join(folder, e->d_name);
+    }
+  if (dir) closedir(dir);
+  free(folder);
+  return found;
+}
+
+static bool has(world *w, const char *beginning) {
+  char *path = find(w, beginning);
+  free(path);
+  return path != NULL;
+}
+
+/* As a drop leaves it that died before it gave the files their new names. */
+static char *leave_half_dropped(world *w) {
+  char *last = make_dropped(w, "db.t"), *first = find(w, "00001-");
+  give(w, first, "db/t/metadata/v1.metadata.json");
+  assert_int_equal(unlink(first), 0);
+  char *hint = test_join(w->dir, "db/t/metadata/version-hint.text");
+  test_write(hint, "1", 1);
+  free(hint);
+  free(first);
+  return last;
+}
+
+static void opens(world *w, bl_status want, const char *name) {
+  bl_table *t = NULL;
+  bl_error err = BL_ERROR_INIT;
+  test_status(want, bl_table_open(w->ctx, name, &w->o, &t, &err), &err);
+  bl_table_free(t);
+}
+
+static void test_catalog_fs__a_drop_that_was_cut_short_is_one(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  bl_error err = BL_ERROR_INIT;
+  char *last = leave_half_dropped(&w);
+  lists(&w, "db ", "");
+  opens(&w, BL_NOT_FOUND, "db.t");
+  const bl_create_options o = {.schema = "id long"};
+  test_status(BL_CONFLICT, bl_table_create(w.ctx, "db.t", &w.o, &o, &err), &err);
+  err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_CONFLICT, bl_catalog_drop_namespace(w.c, "db", &err), &err);
+  assert_true(has(&w, "v1."));
+  free(last);
+  end(&w);
+}
+
+static void test_catalog_fs__a_second_drop_ends_the_first(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  bl_error err = BL_ERROR_INIT;
+  char *last = leave_half_dropped(&w);
+  test_status(BL_NOT_FOUND, bl_catalog_drop(w.ctx, &w.o, "db.t", false, true, NULL, &err), &err);
+  assert_true(has(&w, "v1.") && has(&w, "version-hint"));
+  err = (bl_error)BL_ERROR_INIT;
+  test_status(BL_NOT_FOUND, bl_catalog_drop(w.ctx, &w.o, "db.t", false, false, NULL, &err), &err);
+  test_says(&err, last);
+  assert_false(has(&w, "v1.") || has(&w, "version-hint"));
+  assert_true(has(&w, "00001-"));
+  free(last);
+  end(&w);
+}
+
+static void test_catalog_fs__a_drop_that_was_cut_short_is_registered_by_either_file(void **state) {
+  (void)state;
+  for (int by_last = 0; by_last < 2; by_last++) {
+    world w;
+    begin(&w);
+    char *last = leave_half_dropped(&w), *old = find(&w, "v1.");
+    test_ok(bl_catalog_register(w.ctx, &w.o, "db.t", by_last ? last : old, false, &w.err), &w.err);
+    lists(&w, "db ", "db.t ");
+    opens(&w, BL_OK, "db.t");
+    assert_true(has(&w, "v3.") && has(&w, "00001-"));
+    assert_false(has(&w, "v1.") || has(&w, ".dropped"));
+    free(old);
+    free(last);
+    end(&w);
+  }
+}
+
+static void test_catalog_fs__a_version_that_others_commit_to_a_dropped_table_counts(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  char *last = leave_half_dropped(&w);
+  give(&w, last, "db/t/metadata/v2.metadata.json");
+  lists(&w, "db ", "db.t ");
+  opens(&w, BL_OK, "db.t");
+  bl_error err = BL_ERROR_INIT;
+  test_status(BL_CONFLICT, bl_catalog_register(w.ctx, &w.o, "db.t", last, false, &err), &err);
+  char *left = NULL;
+  test_ok(bl_catalog_drop(w.ctx, &w.o, "db.t", false, false, &left, &w.err), &w.err);
+  lists(&w, "db ", "");
+  assert_false(has(&w, "v2.") || has(&w, "v1."));
+  bl_text_free(w.ctx, left);
+  free(last);
+  end(&w);
+}
+
+static void test_catalog_fs__a_table_that_others_make_of_a_dropped_one_is_there(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  free(make_dropped(&w, "db.t"));
+  make_table(&w, "db.other");
+  give(&w, "db/other/metadata/v1.metadata.json", "db/t/metadata/v1.metadata.json");
+  char *hint = test_join(w.dir, "db/t/metadata/version-hint.text");
+  test_write(hint, "1", 1);
+  free(hint);
+  lists(&w, "db ", "db.other db.t ");
+  opens(&w, BL_OK, "db.t");
+  end(&w);
+}
+
+static void test_catalog_fs__what_a_purge_elsewhere_has_emptied_is_nothing(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  char *last = make_dropped(&w, "db.t");
+  make_folder(&w, "db/t/data");
+  make_file(&w, "db/t/data/.rows.parquet.crc");
+  test_ok(bl_catalog_register(w.ctx, &w.o, "db.u", last, false, &w.err), &w.err);
+  test_ok(bl_catalog_drop(w.ctx, &w.o, "db.u", true, false, NULL, &w.err), &w.err);
+  char *first = find(&w, "00001-"); /* its log names this one as well */
+  assert_null(first);
+  lists(&w, "db ", "");
+  make_table(&w, "db.t");
+  lists(&w, "db ", "db.t ");
+  opens(&w, BL_OK, "db.t");
+  test_ok(bl_catalog_drop(w.ctx, &w.o, "db.t", true, false, NULL, &w.err), &w.err);
+  test_ok(bl_catalog_drop_namespace(w.c, "db", &w.err), &w.err);
+  free(last);
+  end(&w);
+}
+
+static void test_catalog_fs__a_damaged_marker_is_named(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  free(make_dropped(&w, "db.t"));
+  bl_error err = BL_ERROR_INIT;
+  make_file(&w, "db/t/metadata/.dropped");
+  test_status(BL_DAMAGED, bl_catalog_tables(w.c, NULL, note, &w, &err), &err);
+  test_says(&err, "/.dropped");
+  opens(&w, BL_DAMAGED, "db.t");
+  end(&w);
+}
+
+static void test_catalog_fs__files_in_the_form_of_a_catalog_become_the_folders_own(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  char *last = make_dropped(&w, "db.t");
+  char *marker = test_join(w.dir, "db/t/metadata/.dropped");
+  assert_int_equal(unlink(marker), 0);
+  lists(&w, "db ", "db.t "); /* as it is, by whatever catalog */
+  bl_error err = BL_ERROR_INIT;
+  test_status(BL_USAGE, bl_catalog_rename(w.ctx, &w.o, "db.t", "db.u", false, &err), &err);
+  test_ok(bl_catalog_register(w.ctx, &w.o, "db.t", last, false, &w.err), &w.err);
+  test_ok(bl_catalog_rename(w.ctx, &w.o, "db.t", "db.u", false, &w.err), &w.err);
+  lists(&w, "db ", "db.u ");
+  free(marker);
+  free(last);
+  end(&w);
+}
+
+/* ---- renamed ---- */
+
+static void test_catalog_fs__what_was_not_finished_gives_way_to_a_name(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  leave_unfinished(&w);
+  make_table(&w, "db.u");
+  test_ok(bl_catalog_rename(w.ctx, &w.o, "db.u", "db.t", false, &w.err), &w.err);
+  lists(&w, "db ", "db.t ");
+  assert_false(is_there(&w, "db/u"));
+  end(&w);
+}
+
+static void test_catalog_fs__a_folder_of_others_keeps_its_name(void **state) {
+  static const char *const folders[] = {"db/empty", "db/full"};
+  static const char *const names[] = {"db.empty", "db.full"};
+  (void)state;
+  world w;
+  begin(&w);
+  make_table(&w, "db.u");
+  for (size_t i = 0; i < 2; i++) {
+    bl_error err = BL_ERROR_INIT;
+    make_folder(&w, folders[i]);
+    if (i == 1) make_file(&w, "db/full/note.txt");
+    for (int dry = 0; dry < 2; dry++) {
+      test_status(BL_CONFLICT, bl_catalog_rename(w.ctx, &w.o, "db.u", names[i], dry, &err), &err);
+      err = (bl_error)BL_ERROR_INIT;
+    }
+    assert_true(is_there(&w, folders[i]));
+  }
+  opens(&w, BL_OK, "db.u");
+  end(&w);
+}
+
+/* As a process leaves it that died behind the new name. */
+static void test_catalog_fs__a_rename_that_was_cut_short_is_ended_by_relocate(void **state) {
+  (void)state;
+  world w;
+  begin(&w);
+  make_table(&w, "db.t");
+  char *from = test_join(w.dir, "db/t"), *to = test_join(w.dir, "db/u");
+  assert_int_equal(rename(from, to), 0);
+  bl_table *t = NULL;
+  bl_table_info info;
+  test_ok(bl_table_open(w.ctx, "db.u", &w.o, &t, &w.err), &w.err);
+  test_ok(bl_relocate(t, to, NULL, &w.err), &w.err);
+  bl_table_free(t);
+  test_ok(bl_table_open(w.ctx, "db.u", &w.o, &t, &w.err), &w.err);
+  bl_table_get_info(t, &info);
+  assert_string_equal(info.location, to);
+  bl_table_free(t);
+  free(from);
+  free(to);
+  end(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_catalog_fs__a_table_that_was_not_finished_is_nothing),
@@ -206,6 +468,17 @@ int main(void) {
       cmocka_unit_test(test_catalog_fs__a_damaged_file_of_properties_is_named),
       cmocka_unit_test(test_catalog_fs__a_namespace_that_was_not_finished_is_nothing),
       cmocka_unit_test(test_catalog_fs__hidden_files_of_others_keep_a_namespace_and_its_properties),
+      cmocka_unit_test(test_catalog_fs__a_drop_that_was_cut_short_is_one),
+      cmocka_unit_test(test_catalog_fs__a_second_drop_ends_the_first),
+      cmocka_unit_test(test_catalog_fs__a_drop_that_was_cut_short_is_registered_by_either_file),
+      cmocka_unit_test(test_catalog_fs__a_version_that_others_commit_to_a_dropped_table_counts),
+      cmocka_unit_test(test_catalog_fs__a_table_that_others_make_of_a_dropped_one_is_there),
+      cmocka_unit_test(test_catalog_fs__what_a_purge_elsewhere_has_emptied_is_nothing),
+      cmocka_unit_test(test_catalog_fs__a_damaged_marker_is_named),
+      cmocka_unit_test(test_catalog_fs__files_in_the_form_of_a_catalog_become_the_folders_own),
+      cmocka_unit_test(test_catalog_fs__what_was_not_finished_gives_way_to_a_name),
+      cmocka_unit_test(test_catalog_fs__a_folder_of_others_keeps_its_name),
+      cmocka_unit_test(test_catalog_fs__a_rename_that_was_cut_short_is_ended_by_relocate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static void test_folder__a_table_that_is_gone_does_not_come_back(void **state) {
   (void)state;
   fixture f;
   setup(&f);
-  test_status(BL_CONFLICT, publish(&f, 2, false, NULL), &f.err);
+  test_status(BL_NOT_FOUND, publish(&f, 2, false, NULL), &f.err);
   test_says(&f.err, "no metadata any more");
   assert_int_equal(bl_io_memory_count(f.io), 0);
   teardown(&f);

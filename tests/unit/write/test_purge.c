@@ -117,7 +117,7 @@ static void append(world *w, const char *name, int n, bool there) {
 
 static bl_status purge(world *w) {
   w->err = (bl_error)BL_ERROR_INIT;
-  return bl_catalog_drop(w->ctx, &w->o, "db.t", true, &w->err);
+  return bl_catalog_drop(w->ctx, &w->o, "db.t", true, false, NULL, &w->err);
 }
 
 static char *metadata_file(world *w) {
@@ -190,7 +190,7 @@ static bool purge_dies(long at) {
     assert_non_null(strstr(w.warnings, metadata));
     test_status(BL_NOT_FOUND, purge(&w), &w.err); /* again: it says what is left */
     test_says(&w.err, metadata);
-    test_ok(bl_catalog_register(w.ctx, &w.o, "db.t", metadata, &w.err), &w.err);
+    test_ok(bl_catalog_register(w.ctx, &w.o, "db.t", metadata, false, &w.err), &w.err);
     test_ok(purge(&w), &w.err);
     nothing_is_left(&w);
   }
@@ -222,7 +222,7 @@ static void test_purge__keeps_what_names_a_file_that_stays(void **state) {
   assert_non_null(strstr(w.warnings, "it is held"));
   for (size_t i = 0; i < w.n_removed; i++) assert_true(rank(w.removed[i]) <= 0);
   w.keeps = NULL;
-  test_ok(bl_catalog_register(w.ctx, &w.o, "db.t", metadata, &w.err), &w.err);
+  test_ok(bl_catalog_register(w.ctx, &w.o, "db.t", metadata, false, &w.err), &w.err);
   test_ok(purge(&w), &w.err);
   nothing_is_left(&w);
   free(metadata);

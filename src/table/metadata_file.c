@@ -1,0 +1,116 @@
+/* metadata_file.c: see metadata_file.h. Writers put the uuid at the beginning: that much is read first, and all of it
+ * only where that does not tell. */
+#include "table/metadata_file.h"
+
+#include "format/json.h"
+#include "table/io.h"
+
+enum { BEGINNING = 4096 };
+
+static bl_status read_beginning(bl_io *io, const char *path, bl_buf *out, bl_error *err) {
+  bl_input *in;
+  BL_TRY(io->open_input(io, path, &in, err));
+  size_t n = in->size < BEGINNING ? (size_t)in->size : BEGINNING;
+  uint8_t *p = bl_buf_reserve(out, BEGINNING);
+  bl_status st = p ? in->read_at(in, 0, p, n, err) : bl_nomem(err);
+  if (st == BL_OK) out->n += n;
+  in->close(in);
+  return st;
+}
+
+static bool holds(const bl_buf *b, bl_str text) {
+  return text.n && memmem(b->p, b->n, text.p, text.n);
+}
+
+/* The top-level text `key` of a document, in arena a; p NULL: there is none, or it is no document. */
+static bl_status text_of(bl_arena *a, const bl_buf *raw, const char *key, bl_str *out, bl_error *err) {
+  bl_ctx *ctx = bl_arena_ctx(a);
+  bl_error why = BL_ERROR_INIT;
+  bl_buf text;
+  bl_json *doc;
+  *out = BL_STR_NONE;
+  bl_buf_init(&text, ctx, BL_BUF_MAX);
+  bl_status st = bl_gunzip(ctx, raw->p, raw->n, (size_t)ctx->o.max_metadata_bytes, &text, &why);
+  if (st == BL_OK) st = bl_json_parse(a, text.p, text.n, &doc, &why);
+  if (st == BL_OK && doc->kind == BL_J_OBJECT) {
+    const bl_json *v = bl_json_get(doc, key);
+    if (v && v->kind == BL_J_STRING) *out = v->text;
+  }
+  bl_buf_free(&text);
+  return st == BL_NOMEM ? bl_nomem(err) : BL_OK;
+}
+
+static bl_status find_text(bl_ctx *ctx, bl_io *io, const char *path, bl_arena *a, const char *key, bl_str *out,
+                           bl_error *err) {
+  bl_buf raw;
+  bl_buf_init(&raw, ctx, BL_BUF_MAX);
+  bl_status st = bl_io_read_all(io, path, ctx->o.max_metadata_bytes, &raw, err);
+  if (st == BL_OK) st = text_of(a, &raw, key, out, err);
+  bl_buf_free(&raw);
+  return st;
+}
+
+/* What is gone, and what is too large to be one, has no such text. */
+static bl_status look_for_view(bl_ctx *ctx, bl_io *io, const char *path, bool *yes, bl_error *err) {
+  bl_arena *a = NULL;
+  bl_buf head;
+  bl_str uuid = BL_STR_NONE;
+  bl_status st;
+  bl_buf_init(&head, ctx, BL_BUF_MAX);
+  BL_GO(read_beginning(io, path, &head, err));
+  if (holds(&head, BL_STR("\"table-uuid\"")) && !holds(&head, BL_STR("\"view-uuid\""))) goto done;
+  BL_GO(bl_arena_new(ctx, &a, err));
+  st = find_text(ctx, io, path, a, "view-uuid", &uuid, err);
+done:
+  *yes = uuid.p != NULL;
+  bl_arena_free(a);
+  bl_buf_free(&head);
+  return st;
+}
+
+bl_status bl_metadata_is_view(bl_ctx *ctx, bl_io *io, const char *path, bool *yes, bl_error *err) {
+  bl_error why = BL_ERROR_INIT;
+  *yes = false;
+  bl_status st = look_for_view(ctx, io, path, yes, &why);
+  if (st == BL_OK || st == BL_NOT_FOUND || st == BL_DAMAGED) return BL_OK;
+  return bl_fail(err, st, "%s", why.message);
+}
+
+bl_status bl_metadata_is_of(bl_ctx *ctx, bl_io *io, const char *path, bl_str uuid, bool *yes, bl_error *err) {
+  bl_arena *a = NULL;
+  bl_buf head;
+  bl_str is = BL_STR_NONE;
+  bl_status st;
+  bl_buf_init(&head, ctx, BL_BUF_MAX);
+  BL_GO(read_beginning(io, path, &head, err));
+  *yes = holds(&head, uuid);
+  if (*yes) goto done;
+  BL_GO(bl_arena_new(ctx, &a, err));
+  BL_GO(find_text(ctx, io, path, a, "table-uuid", &is, err));
+  *yes = !is.p || bl_str_eq(is, uuid);
+done:
+  bl_arena_free(a);
+  bl_buf_free(&head);
+  return st;
+}
+
+bl_status bl_metadata_read(bl_ctx *ctx, bl_io *io, const char *path, bl_metadata **out, bl_error *err) {
+  bl_error why = BL_ERROR_INIT;
+  bl_buf bytes;
+  bl_arena *a = NULL;
+  bl_str view = BL_STR_NONE;
+  bl_status st;
+  bl_buf_init(&bytes, ctx, BL_BUF_MAX);
+  BL_GO(bl_io_read_all(io, path, ctx->o.max_metadata_bytes, &bytes, err));
+  st = bl_metadata_parse(ctx, bytes.p, bytes.n, out, &why);
+  if (st == BL_OK) goto done;
+  bl_status look = bl_arena_new(ctx, &a, err);
+  if (look == BL_OK) look = text_of(a, &bytes, "view-uuid", &view, err);
+  if (look != BL_OK) st = look;
+  else if (view.p) st = bl_fail(err, BL_UNSUPPORTED, "not a table: %s: it is a view", path);
+  else st = bl_fail_at(err, st, why.position, "%s: %s", path, why.message);
+done:
+  bl_arena_free(a);
+  bl_buf_free(&bytes);
+  return st;
+}
