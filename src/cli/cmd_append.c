@@ -41,7 +41,7 @@ const cli_command cli_append = {
         "not have, a value\n"
         "  that does not fit (the message names file, row and column) and lineage columns are refused. A column that "
         "a file lacks\n"
-        "  is its write default, else null.\n"
+        "  is its write default, else null. What is packed with gzip is unpacked first, also for other verbs.\n"
         "\n"
         "  Text takes its types from the table: decimals as \"1.50\", dates and times in ISO 8601 (with a zone where "
         "the column has\n"

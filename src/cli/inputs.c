@@ -67,8 +67,14 @@ typedef struct named_io {
 
 static bl_status open_named(bl_io *io, const char *path, bl_input **out, bl_error *err) {
   named_io *n = (named_io *)io;
-  if (strcmp(path, "-") == 0) return open_stdin(n->ctx, out, err);
-  return n->files->open_input(n->files, path, out, err);
+  bool piped = strcmp(path, "-") == 0;
+  bl_status st = piped ? open_stdin(n->ctx, out, err) : n->files->open_input(n->files, path, out, err);
+  if (st == BL_OK) st = bl_input_unpack(n->ctx, cli_input_name(path), out, err);
+  if (st != BL_OK && *out) {
+    (*out)->close(*out);
+    *out = NULL;
+  }
+  return st;
 }
 
 static bl_status format_of(cli *c, const char *text, bl_input_format *out) {

@@ -40,7 +40,8 @@ bl_status bl_conformer_run(bl_conformer *c, struct ArrowArray *batch, int64_t fi
 bool bl_is_metadata_name(bl_str name);
 
 /* BL_INPUT_AUTO: the ending, or that there is none (NULL allowed), tells nothing. */
-bl_input_format bl_input_by_ending(const char *name);
+bl_input_format bl_input_by_ending(const char *name); /* .gz behind it does not count */
+bl_str bl_input_name_unpacked(const char *name);      /* without .gz */
 /* By the first bytes; CSV is what nothing else is. */
 bl_status bl_input_by_bytes(bl_input *in, bl_input_format *out, bl_error *err) BL_CHECKED;
 

@@ -19,6 +19,12 @@ bool bl_input_format_of(const char *name, bl_input_format *out) {
   return false;
 }
 
+bl_str bl_input_name_unpacked(const char *name) {
+  bl_str s = bl_str_of(name);
+  if (s.n > 3 && bl_str_is_nocase((bl_str){s.p + s.n - 3, 3}, ".gz")) s.n -= 3;
+  return s;
+}
+
 bl_input_format bl_input_by_ending(const char *name) {
   static const struct {
     const char *ending;
@@ -27,9 +33,12 @@ bl_input_format bl_input_by_ending(const char *name) {
                  {"ipc", BL_INPUT_ARROW},       {"feather", BL_INPUT_ARROW}, {"csv", BL_INPUT_CSV},
                  {"ndjson", BL_INPUT_NDJSON},   {"jsonl", BL_INPUT_NDJSON},  {"json", BL_INPUT_NDJSON},
                  {"avro", BL_INPUT_AVRO},       {"orc", BL_INPUT_ORC}};
-  const char *dot = name ? strrchr(name, '.') : NULL;
-  for (size_t i = 0; dot && !strchr(dot, '/') && i < BL_LEN(endings); i++)
-    if (bl_str_is_nocase(bl_str_of(dot + 1), endings[i].ending)) return endings[i].format;
+  bl_str s = name ? bl_input_name_unpacked(name) : BL_STR_NONE;
+  size_t dot = s.n;
+  while (dot > 0 && s.p[dot - 1] != '.' && s.p[dot - 1] != '/') dot--;
+  if (dot == 0 || s.p[dot - 1] != '.') return BL_INPUT_AUTO;
+  for (size_t i = 0; i < BL_LEN(endings); i++)
+    if (bl_str_is_nocase((bl_str){s.p + dot, s.n - dot}, endings[i].ending)) return endings[i].format;
   return BL_INPUT_AUTO;
 }
 

@@ -66,8 +66,9 @@ static bl_status print(bl_arena *a, const bl_schema *s, char **out, bl_error *er
 }
 
 static bool ends_with(const char *path, const char *ending) {
-  size_t n = strlen(path), m = strlen(ending);
-  return n > m && bl_str_is_nocase((bl_str){path + n - m, m}, ending);
+  bl_str s = bl_input_name_unpacked(path);
+  size_t m = strlen(ending);
+  return s.n > m && bl_str_is_nocase((bl_str){s.p + s.n - m, m}, ending);
 }
 
 /* Any text would do as CSV: it has to be called so, or to have no ending. */
@@ -116,6 +117,7 @@ bl_status bl_schema_like(bl_ctx *ctx, const char *path, const bl_table_options *
   BL_GO(bl_arena_new(ctx, &a, err));
   BL_GO(bl_io_with_maps(ctx, d->io, o, &io, err));
   BL_GO(io->open_input(io, path, &in, err));
+  BL_GO(bl_input_unpack(ctx, path, &in, err));
   BL_GO(read_schema(a, d, in, path, &s, err));
   if (s.root.n_fields == 0) BL_GO(bl_fail(err, BL_USAGE, "%s: no columns are found in it", path));
   st = print(a, &s, schema, err);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """test_tables.py BERGLINE ROOT: tables made, changed in their metadata, moved and dropped by the program."""
 import glob
+import gzip
 import json
 import os
 import shutil
@@ -477,6 +478,20 @@ class Tables(TableCase):
 
     def names(self):
         return [f['name'] for f in self.result('inspect', self.table, 'schema')['fields']]
+
+    def test_files_of_rows_may_be_packed(self):
+        self.create()
+        packed = self.path('rows.csv.gz')
+        with open(packed, 'wb') as f:
+            f.write(gzip.compress(b'id,v\n1,a\n') + gzip.compress(b'2,b\n'))
+        self.run_ok('append', self.table, packed)
+        self.assertEqual(self.rows(self.table), {1: 0, 2: 1})
+        self.assertEqual(self.result('upsert', self.table, packed, '--key', 'id')['rows_unchanged'], 2)
+        self.run_ok('create', self.path('like'), '--like', packed)
+        with open(packed, 'r+b') as f:
+            f.truncate(30)
+        self.refuse(3, 'rows.csv.gz: gzip: byte 30: truncated', 'append', self.table, packed)
+        self.assertEqual(self.rows(self.table), {1: 0, 2: 1})
 
     def test_metadata_lies_where_the_table_says(self):
         where = ('--uri', 'sqlite:///' + self.path('m.db'), '--warehouse', self.path('mwh'))

@@ -283,7 +283,8 @@ static void test_read_rows__knows_a_format_by_name_or_bytes(void **state) {
     const char *name, *text;
     size_t rows;
   } files[] = {{"a.csv", "k\n1\n", 1},    {"A.NDJSON", "{\"k\":1}", 1}, {"b.json", "", 0},
-               {NULL, " {\"k\":1}\n", 1}, {NULL, "k\n1\n2\n", 2},       {"x.y/rows", "k\n1\n", 1}};
+               {NULL, " {\"k\":1}\n", 1}, {NULL, "k\n1\n2\n", 2},       {"x.y/rows", "k\n1\n", 1},
+               {"a.csv.gz", "k\n1\n", 1}, {".gz", "k\n1\n", 1}};
   reading r;
   begin(&r, "k long");
   for (size_t i = 0; i < BL_LEN(files); i++) {
@@ -316,6 +317,73 @@ static bl_status read_pipe(void *user, void *p, size_t n, size_t *got, bl_error 
   memcpy(p, x->text + x->at, *got);
   x->at += *got;
   return BL_OK;
+}
+
+/* ---- gzip ---- */
+
+static void pack_member(bl_ctx *ctx, const char *text, size_t n, bl_buf *out) {
+  bl_error err = BL_ERROR_INIT;
+  test_ok(bl_gzip(ctx, text, n, out, &err), &err);
+}
+
+/* What is wrapped is the text again, or nothing is (status). */
+static bl_status unpacked_is(bl_ctx *ctx, const void *p, size_t n, const char *want, size_t n_want, bl_error *err) {
+  text_input packed = text_input_of(p, n);
+  bl_input *in = &packed.in;
+  *err = (bl_error)BL_ERROR_INIT;
+  bl_status st = bl_input_unpack(ctx, "rows.csv.gz", &in, err);
+  if (st == BL_OK) {
+    char *got = malloc(n_want + 1);
+    assert_int_equal(in->size, n_want);
+    test_ok(in->read_at(in, 0, got, n_want, err), err);
+    assert_memory_equal(got, want, n_want);
+    free(got);
+  } else assert_ptr_equal(in, &packed.in);
+  in->close(in);
+  return st;
+}
+
+static void test_input_unpack__gives_what_members_of_gzip_hold(void **state) {
+  (void)state;
+  enum { LONG = 300000 };
+  bl_ctx *ctx = test_ctx();
+  bl_error err;
+  bl_buf b;
+  char *text = malloc(LONG);
+  for (size_t i = 0; i < LONG; i++) text[i] = (char)('a' + (i * i + i / 7) % 26);
+  bl_buf_init(&b, ctx, BL_BUF_MAX);
+  pack_member(ctx, text, LONG, &b);
+  test_ok(unpacked_is(ctx, b.p, b.n, text, LONG, &err), &err);
+  bl_buf_clear(&b);
+  pack_member(ctx, text, LONG / 2, &b);
+  pack_member(ctx, "", 0, &b);
+  pack_member(ctx, text + LONG / 2, LONG / 2, &b);
+  test_ok(unpacked_is(ctx, b.p, b.n, text, LONG, &err), &err);
+  test_ok(unpacked_is(ctx, text, 5, text, 5, &err), &err); /* no gzip: as it is */
+  test_ok(unpacked_is(ctx, "", 0, "", 0, &err), &err);
+  bl_buf_free(&b);
+  free(text);
+  test_ctx_free(ctx);
+}
+
+static void test_input_unpack__refuses_what_is_cut_or_damaged(void **state) {
+  (void)state;
+  bl_ctx *ctx = test_ctx();
+  bl_error err;
+  bl_buf b;
+  bl_buf_init(&b, ctx, BL_BUF_MAX);
+  pack_member(ctx, "id,v\n1,a\n", 9, &b);
+  for (size_t n = 2; n < b.n; n++) {
+    test_status(BL_DAMAGED, unpacked_is(ctx, b.p, n, "", 0, &err), &err);
+    test_says(&err, "rows.csv.gz: gzip: byte ");
+  }
+  b.p[b.n - 5] ^= 1; /* the checksum */
+  test_status(BL_DAMAGED, unpacked_is(ctx, b.p, b.n, "", 0, &err), &err);
+  b.p[b.n - 5] ^= 1;
+  bl_buf_str(&b, BL_STR("more"));
+  test_status(BL_DAMAGED, unpacked_is(ctx, b.p, b.n, "", 0, &err), &err);
+  bl_buf_free(&b);
+  test_ctx_free(ctx);
 }
 
 /* ---- Arrow ---- */
@@ -424,6 +492,8 @@ int main(void) {
       cmocka_unit_test(test_read_ndjson__leaves_out_columns_that_the_first_rows_do_not_name),
       cmocka_unit_test(test_read_ndjson__refuses_a_column_that_comes_after_the_first_rows),
       cmocka_unit_test(test_read_rows__knows_a_format_by_name_or_bytes),
+      cmocka_unit_test(test_input_unpack__gives_what_members_of_gzip_hold),
+      cmocka_unit_test(test_input_unpack__refuses_what_is_cut_or_damaged),
       cmocka_unit_test(test_read_arrow__takes_views_of_lists_and_runs_at_every_level),
       cmocka_unit_test(test_read_arrow__names_file_row_and_column_of_what_does_not_fit),
       cmocka_unit_test(test_input_spool__keeps_the_bytes_of_a_pipe),
