@@ -145,18 +145,33 @@ bl_status bl_alter_drop(bl_alter_context *c, bl_error *err) {
 
 /* ---- rename ---- */
 
+/* A column stays where it is: a path in front of the new name is that of the old one. */
+static bl_status new_name(bl_alter_context *c, bl_str *to, bl_error *err) {
+  const char *word = c->words[1], *dot = strrchr(word, '.'), *plain;
+  size_t unused;
+  *to = bl_str_of(word);
+  if (word[0] == '"') {
+    BL_TRY(bl_alter_unquote(c->a, word, &plain, &unused, err));
+    *to = bl_str_of(plain);
+    return BL_OK;
+  }
+  if (!dot) return BL_OK;
+  bl_str above = bl_alter_parent_name(c);
+  if (!above.p) return bl_nomem(err);
+  if (!above.n || !bl_str_eq(above, (bl_str){word, (size_t)(dot - word)}))
+    return bl_fail(err, BL_USAGE, "cannot rename %s to %s: a column stays in its struct (a dot in a name: in quotes)",
+                   c->words[0], word);
+  *to = bl_str_of(dot + 1);
+  return BL_OK;
+}
+
 bl_status bl_alter_rename(bl_alter_context *c, bl_error *err) {
   const bl_field *f;
   bl_field_place at;
   bl_json *fields;
   const bl_type *parent;
-  bl_str last, to = bl_str_of(c->words[1]);
-  if (c->words[1][0] == '"') {
-    const char *plain;
-    size_t unused;
-    BL_TRY(bl_alter_unquote(c->a, c->words[1], &plain, &unused, err));
-    to = bl_str_of(plain);
-  }
+  bl_str last, to;
+  BL_TRY(new_name(c, &to, err));
   BL_TRY(bl_alter_find(c, c->words[0], &f, &at, err));
   if (!at.siblings) return bl_fail(err, BL_USAGE, "%s is no field of a struct: it has no name of its own", c->words[0]);
   BL_TRY(bl_alter_parent(c, &fields, &parent, &last, err));

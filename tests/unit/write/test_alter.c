@@ -157,6 +157,23 @@ static void test_alter__keeps_earlier_schemas_and_finds_them_again(void **state)
   end(&x);
 }
 
+/* A path in front of the new name used to become part of it. */
+static void test_alter__renames_a_column_where_it_is(void **state) {
+  (void)state;
+  altering x;
+  begin_with(&x, "a long, s struct<x: int, t: struct<y: int>>");
+  alter_ok(&x, "rename s.x s.z");
+  alter_ok(&x, "rename s.t.y s.t.w");
+  assert_non_null(bl_schema_find_name(bl_metadata_current_schema(x.t->metadata), BL_STR("s.z")));
+  assert_non_null(bl_schema_find_name(bl_metadata_current_schema(x.t->metadata), BL_STR("s.t.w")));
+  refuses(&x, "rename s.z s.t.z", "stays in its struct");
+  refuses(&x, "rename s.z a.z", "stays in its struct");
+  refuses(&x, "rename a s.a", "stays in its struct");
+  alter_ok(&x, "rename a ~\"s.a\"~");
+  columns(&x, "1 s.a long, 2 s {3 z int, 4 t {5 w int}}");
+  end(&x);
+}
+
 static void test_alter__widens_types_as_the_format_allows(void **state) {
   (void)state;
   altering x;
@@ -520,6 +537,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_alter__adds_columns_with_ids_that_were_never_used),
       cmocka_unit_test(test_alter__keeps_earlier_schemas_and_finds_them_again),
+      cmocka_unit_test(test_alter__renames_a_column_where_it_is),
       cmocka_unit_test(test_alter__widens_types_as_the_format_allows),
       cmocka_unit_test(test_alter__drops_what_nothing_rests_on),
       cmocka_unit_test(test_alter__identifiers_are_required_columns),
