@@ -90,9 +90,10 @@ const cli_command cli_upsert = {
         "  Only rows of which a value differs are written; they keep their _row_id. A key that comes twice is an "
         "error,\n"
         "  unless --last-wins says which row counts; a null in a key is an error. Columns that the file does not have\n"
-        "  keep their values in rows that exist; those of NDJSON are all that its first rows (1 MiB) name. "
-        "--delete-when\n"
-        "  and --last-wins may name columns of the file that the table does not have. - is standard input.\n",
+        "  keep their values in rows that exist; new rows need those that are required. The columns of NDJSON are all "
+        "that its\n"
+        "  first rows (1 MiB) name. --delete-when and --last-wins may name columns of the file that the table does not "
+        "have. - is standard input.\n",
     .examples =
         "    bergline upsert /data/wh/db/orders changed.parquet --key id\n"
         "    bergline upsert /data/wh/db/orders batch.csv --key shop,id --delete-when \"op = 'D'\" --last-wins lsn\n",

@@ -35,6 +35,7 @@ struct bl_source {
   key_bounds *bounds;
   uint64_t seed;
   bool *given;
+  const bl_field *lacking; /* a column that rows that are new need; NULL: none */
 
   bool prepared;
   bl_schema incoming; /* the schema's columns and those besides */
@@ -301,6 +302,28 @@ static bl_status make_types(bl_source *s, const struct ArrowSchema *in, const bl
   return BL_OK;
 }
 
+static int64_t number_of(const bl_source *s, int64_t row) {
+  return bl_view_i64(&s->pass_view->children[s->held.n_fields - 2], row);
+}
+
+/* Rows that are there keep their values of what does not come: only new ones need all that is required. */
+static void allow_lacking(bl_source *s) {
+  bl_field *fields = s->incoming.root.fields;
+  for (size_t i = 0; i < s->o.schema->root.n_fields; i++) {
+    bool filled = fields[i].write_default && !fields[i].write_default->null;
+    if (s->given[i] || !fields[i].required || filled) continue;
+    fields[i].required = false;
+    if (!s->lacking) s->lacking = &s->o.schema->root.fields[i];
+  }
+  s->columns.fields = fields;
+}
+
+bl_status bl_source_check_new(const bl_source *s, int64_t row, bl_error *err) {
+  if (!s->lacking) return BL_OK;
+  return bl_fail(err, BL_USAGE, "%s: row %lld is new: column %s: a required column is missing in the input", name_of(s),
+                 (long long)number_of(s, row) + 1, s->lacking->name.p);
+}
+
 static bl_status prepare(bl_source *s, const struct ArrowSchema *in, bl_error *err) {
   bl_expr *parsed = NULL;
   if (s->prepared) return BL_OK;
@@ -322,6 +345,7 @@ static bl_status prepare(bl_source *s, const struct ArrowSchema *in, bl_error *e
     if (!s->given[path[0]])
       return bl_fail(err, BL_USAGE, "%s: key column %s: the input lacks it", name_of(s), s->key[c]->name.p);
   }
+  allow_lacking(s);
   BL_TRY(bind_rules(s, parsed, err));
   BL_TRY(bl_aschema_of_struct(s->ctx, &s->held, &s->held_schema, err));
   BL_TRY(bl_aschema_of_struct(s->ctx, &s->columns, &s->columns_schema, err));
@@ -519,10 +543,6 @@ static bl_status describe_key(const bl_source *s, int64_t row, bl_buf *text) {
     bl_value_print(text, &s->key[c]->type, &v);
   }
   return bl_buf_ok(text, NULL);
-}
-
-static int64_t number_of(const bl_source *s, int64_t row) {
-  return bl_view_i64(&s->pass_view->children[s->held.n_fields - 2], row);
 }
 
 static bl_status twice(const bl_source *s, int64_t a, int64_t b, bl_error *err) {

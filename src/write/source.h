@@ -63,6 +63,9 @@ bl_status bl_source_take(const bl_source *s, const int64_t *rows, int64_t n, str
 /* The row with a key; -1: none. *other: the key is of another pass. */
 int64_t bl_source_find(const bl_source *s, bl_hash128 key, bool *other);
 
+/* May the row be inserted? BL_USAGE: a required column did not come. */
+bl_status bl_source_check_new(const bl_source *s, int64_t row, bl_error *err) BL_CHECKED;
+
 /* ---- of all rows ---- */
 /* Was column i of the schema there at all? What was not keeps its value where a row exists. */
 bool bl_source_gives(const bl_source *s, size_t column);

@@ -205,10 +205,11 @@ static bl_status insert_new(upsert *u, bl_error *err) {
   bl_status st = rows ? BL_OK : bl_nomem(err);
   for (int64_t i = 0; st == BL_OK && i < bl_source_rows(u->source); i++) {
     if (bl_source_state_of(u->source, i) != BL_ROW_PUT) continue;
+    st = bl_source_check_new(u->source, i, err);
     rows[n++] = i;
     u->c->counts.rows_inserted++;
     if (n < INSERT_ROWS) continue;
-    if (u->pool) st = insert(u, rows, n, err);
+    if (u->pool && st == BL_OK) st = insert(u, rows, n, err);
     n = 0;
   }
   if (st == BL_OK && n > 0 && u->pool) st = insert(u, rows, n, err);

@@ -128,6 +128,30 @@ static void upsert_fails(world *w, const char *lines, bl_upsert_options u, const
   assert_int_equal(world_count_files(w), before);
 }
 
+/* A required column has its value where the row is: only a new row needs it. */
+static void test_upsert__needs_required_columns_for_new_rows_alone(void **state) {
+  (void)state;
+  static const char *const verbs_say = "row 2 is new: column s: a required column is missing in the input";
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_upsert_options u = {.key = key_k, .n_key = 1};
+    world w = world_new(
+        3, "k long, s string not null, q struct<x: int not null> not null, d int not null default 7, v int", NULL);
+    world_append(&w, "{\"k\":0,\"s\":\"a\",\"q\":{\"x\":1},\"v\":1}\n{\"k\":1,\"s\":\"b\",\"q\":{\"x\":2},\"v\":2}\n");
+    world_upsert(&w, "k,v\n1,20\n0,1\n", &u, modes[i]);
+    counts_are(&w, 0, 1, 0, 1);
+    const char *holds = "{\"k\":0,\"s\":\"a\",\"q\":{\"x\":1},\"d\":7,\"v\":1}\n"
+                        "{\"k\":1,\"s\":\"b\",\"q\":{\"x\":2},\"d\":7,\"v\":20}\n";
+    world_holds(&w, holds);
+    upsert_fails(&w, "k,v\n1,21\n5,50\n", u, verbs_say);
+    u.delete_missing = true;
+    upsert_fails(&w, "k,v\n1,21\n5,50\n", u, verbs_say);
+    world_holds(&w, holds);
+    world_upsert(&w, "k,v\n1,21\n", &u, modes[i]);
+    world_holds(&w, "{\"k\":1,\"s\":\"b\",\"q\":{\"x\":2},\"d\":7,\"v\":21}\n");
+    world_end(&w);
+  }
+}
+
 static void test_upsert__refuses_keys_that_are_none(void **state) {
   (void)state;
   static const char *const nope[] = {"nope"}, *const nested[] = {"st"}, *const twice[] = {"k", "k"},
@@ -312,6 +336,7 @@ int main(void) {
       cmocka_unit_test(test_upsert__deletes_when_a_column_of_the_input_says_so),
       cmocka_unit_test(test_upsert__goes_by_all_columns_of_the_key),
       cmocka_unit_test(test_upsert__changes_every_row_of_a_key_that_the_table_has_twice),
+      cmocka_unit_test(test_upsert__needs_required_columns_for_new_rows_alone),
       cmocka_unit_test(test_upsert__refuses_keys_that_are_none),
       cmocka_unit_test(test_upsert__refuses_columns_that_no_one_asks_for),
       cmocka_unit_test(test_upsert__takes_the_row_with_the_greatest_value),
