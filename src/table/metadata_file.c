@@ -2,6 +2,8 @@
  * only where that does not tell. */
 #include "table/metadata_file.h"
 
+#include <stdio.h>
+
 #include "format/json.h"
 #include "table/io.h"
 
@@ -20,6 +22,13 @@ static bl_status read_beginning(bl_io *io, const char *path, bl_buf *out, bl_err
 
 static bool holds(const bl_buf *b, bl_str text) {
   return text.n && memmem(b->p, b->n, text.p, text.n);
+}
+
+/* As a text of its own. */
+static bool holds_text(const bl_buf *b, bl_str text) {
+  char quoted[80];
+  int n = snprintf(quoted, sizeof quoted, "\"%.*s\"", BL_STR_ARG(text));
+  return n > 2 && (size_t)n < sizeof quoted && holds(b, (bl_str){quoted, (size_t)n});
 }
 
 /* The top-level text `key` of a document, in arena a; p NULL: there is none, or it is no document. */
@@ -83,7 +92,7 @@ bl_status bl_metadata_is_of(bl_ctx *ctx, bl_io *io, const char *path, bl_str uui
   bl_status st;
   bl_buf_init(&head, ctx, BL_BUF_MAX);
   BL_GO(read_beginning(io, path, &head, err));
-  *yes = holds(&head, uuid);
+  *yes = holds_text(&head, uuid);
   if (*yes) goto done;
   BL_GO(bl_arena_new(ctx, &a, err));
   BL_GO(find_text(ctx, io, path, a, "table-uuid", &is, err));

@@ -1,6 +1,7 @@
 /* staged.c: see staged.h. */
 #include "write/staged.h"
 
+#include "table/folder.h"
 #include "table/io.h"
 
 bl_status bl_staged_new(bl_ctx *ctx, bl_staged **out, bl_error *err) {
@@ -153,11 +154,41 @@ bl_status bl_staged_sync(const bl_staged *s, bl_table *t, bl_error *err) {
   return st;
 }
 
+static bool is_gone(const bl_table *t, const char *folder) {
+  bl_located at;
+  bl_status st = bl_locate_metadata(t->ctx, t->io, folder, &at, NULL);
+  bl_free(t->ctx, at.path);
+  return st == BL_NOT_FOUND;
+}
+
+/* A table in a folder may be dropped, or get another name, while files are written for it: they make a new folder of
+ * the old name, which shall not stay. Others write nothing there that lasts. */
+static void sweep_if_gone(const bl_staged *s, bl_table *t) {
+  bl_str top = t->metadata->location;
+  char *folder = t->form == BL_FORM_HADOOP && s->n_files ? bl_asprintf(t->ctx, "%.*s", BL_STR_ARG(top)) : NULL;
+  if (!folder || !t->io->remove || !is_gone(t, folder)) {
+    bl_free(t->ctx, folder);
+    return;
+  }
+  for (size_t i = 0; i < s->n_files; i++) {
+    char *path = bl_asprintf(t->ctx, "%.*s", BL_STR_ARG(s->files[i]));
+    for (char *slash; path && bl_str_starts(bl_str_of(path), top) && (slash = strrchr(path + top.n, '/'));) {
+      *slash = 0;
+      if (slash == path + top.n || t->io->remove(t->io, path, NULL) != BL_OK) break;
+    }
+    bl_free(t->ctx, path);
+  }
+  bl_folder_sweep(t->ctx, t->io, folder);
+  (void)!t->io->remove(t->io, folder, NULL); /* where there was no folder metadata */
+  bl_free(t->ctx, folder);
+}
+
 void bl_staged_discard(bl_staged *s, bl_table *t) {
   for (size_t i = 0; i < s->n_files; i++) {
     bl_error why = BL_ERROR_INIT;
     bl_status st = t->io->remove ? t->io->remove(t->io, s->files[i].p, &why) : BL_OK;
     if (st != BL_OK && st != BL_NOT_FOUND) bl_warn(s->ctx, "a file that is not needed stays: %s", why.message);
   }
+  sweep_if_gone(s, t);
   s->n_files = 0;
 }

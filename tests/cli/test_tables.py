@@ -408,6 +408,22 @@ class Tables(TableCase):
         self.refuse(8, 'not a table', 'scan', 'a.t', *where)
         self.run_ok('catalog', 'drop-namespace', 'a', '--yes', *where)
 
+    def test_a_rename_whose_second_half_fails_says_what_ends_it(self):
+        where = ('--warehouse', self.path('wh'))
+        self.run_ok('catalog', 'create-namespace', 'a', *where)
+        self.run_ok('create', 'a.t', '--schema', 'id long', *where)
+        self.run_ok('append', 'a.t', self.rows_file({'id': 1}), *where)
+        lost = glob.glob(self.path('wh/a/t/metadata/snap-*.avro'))[0]
+        os.rename(lost, self.path('kept.avro'))
+        self.refuse(6, 'bergline relocate a.u --to ' + self.path('wh/a/u'), 'catalog', 'rename', 'a.t', 'a.u', *where)
+        self.assertEqual(self.result('catalog', 'tables', *where), [{'namespace': 'a', 'name': 'u'}])
+        os.rename(self.path('kept.avro'), self.path('wh/a/u/metadata/' + os.path.basename(lost)))
+        self.assertEqual(self.rows('a.u', *where), {1: 0})
+        self.run_ok('append', 'a.u', self.rows_file({'id': 2}), *where)
+        self.run_ok('relocate', 'a.u', '--to', self.path('wh/a/u'), *where)
+        self.assertEqual(self.info('a.u', *where)['location'], self.path('wh/a/u'))
+        self.assertEqual(self.rows('a.u', *where), {1: 0, 2: 1})
+
     def test_a_table_that_was_moved_is_not_registered_where_it_is_not(self):
         where = ('--warehouse', self.path('wh'))
         self.run_ok('catalog', 'create-namespace', 'a', *where)

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include "bergline/catalog.h"
+#include "bergline/input.h"
 #include "bergline/scan.h"
+#include "bergline/write.h"
 #include "edge/catalog_sqlite.h"
 #include "support/support.h"
+#include "support/text_input.h"
 #include "table/manifests.h"
 #include "write/commit.h"
 
@@ -326,6 +329,35 @@ static void renames(suite *s) {
   lists_tables(s, NULL, "db.u other.v ");
   append_ok(s, "other.v", "two");
   assert_int_equal(rows_of(s, "other.v"), 20);
+}
+
+static bl_status append_rows(bl_table *t, bl_error *err) {
+  static const char rows[] = "{\"id\":1}\n{\"id\":2}\n";
+  const bl_read_options r = {.format = BL_INPUT_NDJSON};
+  text_input in = text_input_of(rows, strlen(rows));
+  struct ArrowArrayStream stream;
+  BL_TRY(bl_read_rows(t, &in.in, "rows", &r, &stream, err));
+  return bl_append(t, &stream, NULL, NULL, err);
+}
+
+static void files_written_for_a_table_that_is_gone_leave_no_folder(suite *s) {
+  bl_error err = BL_ERROR_INIT;
+  for (int renames = 0; renames < 2; renames++) {
+    create(s, "db.t");
+    bl_table *old = open_table(s, "db.t");
+    test_ok(append_rows(old, &s->err), &s->err);
+    if (renames) test_ok(bl_catalog_rename(s->ctx, &s->o, "db.t", "db.u", false, &s->err), &s->err);
+    else test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &s->err), &s->err);
+    refuse(s, BL_NOT_FOUND, append_rows(old, &err), NULL, &err);
+    bl_table_free(old);
+    lists_namespaces(s, "db ");
+    lists_tables(s, NULL, renames ? "db.u " : "");
+  }
+  assert_int_equal(rows_of(s, "db.u"), 2);
+  if (s->k->sqlite) return; /* where the files stay where they were */
+  char *folder = test_join(s->warehouse, "db/t");
+  assert_int_not_equal(access(folder, F_OK), 0);
+  free(folder);
 }
 
 /* Nothing of the old name comes to life again, whatever stands there now. */
@@ -797,6 +829,7 @@ static void on_every_catalog(void (*test)(suite *s)) {
   X(what_is_dropped_goes_to_another_catalog)                                                                           \
   X(dry_runs_drop_nothing)                                                                                             \
   X(renames)                                                                                                           \
+  X(files_written_for_a_table_that_is_gone_leave_no_folder)                                                            \
   X(handles_of_an_old_name_write_nothing)                                                                              \
   X(registers)                                                                                                         \
   X(namespaces_come_and_go)                                                                                            \

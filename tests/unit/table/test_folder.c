@@ -83,6 +83,122 @@ static void test_folder__a_hint_that_cannot_be_written_is_no_failure(void **stat
   teardown(&f);
 }
 
+/* ---- which table it is ---- */
+
+#define UUID "9c12d441-03fe-4693-9a96-a0705ddf69c1"
+#define OTHER "00000000-0000-4000-8000-000000000002"
+
+static bl_status commit(fixture *f, int64_t version, const char *uuid, bool revives, const char *text) {
+  const bl_folder_next next = {.version = version,
+                               .p = text,
+                               .n = strlen(text),
+                               .uuid = uuid ? bl_str_of(uuid) : BL_STR_NONE,
+                               .revives = revives};
+  f->err = (bl_error)BL_ERROR_INIT;
+  return bl_folder_commit(f->ctx, f->io, "/t", &next, &f->err);
+}
+
+static const char mine[] = "{\"format-version\":3,\"table-uuid\":\"" UUID "\"}";
+
+static void test_folder__a_version_of_another_table_is_none_to_go_on_from(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  test_ok(commit(&f, 1, NULL, false, mine), &f.err);
+  test_ok(commit(&f, 2, UUID, false, mine), &f.err);
+  test_status(BL_CONFLICT, commit(&f, 3, OTHER, false, mine), &f.err);
+  test_says(&f.err, "replaced");
+  test_ok(commit(&f, 3, NULL, false, "{}"), &f.err); /* says nothing of itself */
+  test_ok(commit(&f, 4, OTHER, false, mine), &f.err);
+  teardown(&f);
+}
+
+static void test_folder__a_uuid_counts_wherever_it_stands(void **state) {
+  static char text[20000];
+  (void)state;
+  fixture f;
+  setup(&f);
+  memset(text, ' ', sizeof text - 1);
+  memcpy(text, "{\"doc\":\"" OTHER "x\",", 47);
+  snprintf(text + 12000, sizeof text - 12000, "\"table-uuid\":\"" UUID "\"}");
+  test_ok(commit(&f, 1, NULL, false, text), &f.err);
+  test_status(BL_CONFLICT, commit(&f, 2, OTHER, false, text), &f.err);
+  test_ok(commit(&f, 2, UUID, false, text), &f.err);
+  teardown(&f);
+}
+
+/* ---- 5. ---- */
+
+static void mark(fixture *f, int64_t version) {
+  const bl_dropped d = {.version = version, .last = "/t/metadata/00003-x.metadata.json", .uuid = UUID};
+  test_ok(bl_folder_mark(f->ctx, f->io, "/t", &d, &f->err), &f->err);
+}
+
+static void test_folder__a_dropped_table_takes_no_version(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  test_ok(commit(&f, 1, NULL, false, mine), &f.err);
+  test_ok(commit(&f, 2, UUID, false, mine), &f.err);
+  mark(&f, 2);
+  test_status(BL_NOT_FOUND, commit(&f, 3, UUID, false, mine), &f.err);
+  test_says(&f.err, "dropped");
+  test_status(BL_CONFLICT, commit(&f, 1, NULL, false, mine), &f.err);
+  test_says(&f.err, "/t/metadata/00003-x.metadata.json");
+  test_ok(commit(&f, 3, UUID, true, mine), &f.err);
+  test_ok(commit(&f, 4, UUID, false, mine), &f.err); /* the marker is of no more weight */
+  teardown(&f);
+}
+
+static void is_dropped(fixture *f, bool want) {
+  bl_located at;
+  bl_dropped d;
+  test_ok(bl_locate_metadata(f->ctx, f->io, "/t", &at, &f->err), &f->err);
+  test_ok(bl_folder_dropped(f->ctx, f->io, "/t", &at, &d, &f->err), &f->err);
+  assert_int_equal(d.yes, want);
+  if (want) assert_string_equal(d.last, "/t/metadata/00003-x.metadata.json");
+  if (want) assert_int_equal(d.version, 2);
+  bl_dropped_dispose(f->ctx, &d);
+  bl_free(f->ctx, at.path);
+}
+
+static void test_folder__a_marker_counts_up_to_its_version_and_for_its_table(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  test_ok(commit(&f, 1, NULL, false, mine), &f.err);
+  is_dropped(&f, false);
+  mark(&f, 2);
+  is_dropped(&f, true);
+  test_ok(bl_io_memory_put(f.io, "/t/metadata/v2.metadata.json", mine, sizeof mine - 1, &f.err), &f.err);
+  is_dropped(&f, true);
+  test_ok(bl_io_memory_put(f.io, "/t/metadata/v3.metadata.json", mine, sizeof mine - 1, &f.err), &f.err);
+  is_dropped(&f, false);
+  mark(&f, 3);
+  static const char theirs[] = "{\"table-uuid\":\"" OTHER "\"}";
+  test_ok(bl_io_memory_put(f.io, "/t/metadata/v3.metadata.json", theirs, sizeof theirs - 1, &f.err), &f.err);
+  is_dropped(&f, false);
+  bl_folder_unmark(f.ctx, f.io, "/t");
+  bl_folder_unmark(f.ctx, f.io, "/t"); /* none is there: nothing to do */
+  is_dropped(&f, false);
+  teardown(&f);
+}
+
+static void test_folder__a_marker_that_says_nothing_is_damage(void **state) {
+  static const char *const texts[] = {"", "{}", "[]", "{\"version\":1}", "{\"version\":\"1\",\"metadata-file\":\"x\"}"};
+  (void)state;
+  fixture f;
+  setup(&f);
+  test_ok(commit(&f, 1, NULL, false, mine), &f.err);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    test_ok(bl_io_memory_put(f.io, "/t/metadata/.dropped", texts[i], strlen(texts[i]), &f.err), &f.err);
+    test_status(BL_DAMAGED, commit(&f, 2, UUID, false, mine), &f.err);
+    test_says(&f.err, "/t/metadata/.dropped");
+    f.err = (bl_error)BL_ERROR_INIT;
+  }
+  teardown(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_folder__versions_follow_each_other),
@@ -90,6 +206,11 @@ int main(void) {
       cmocka_unit_test(test_folder__a_stale_writer_is_refused_though_its_name_is_free),
       cmocka_unit_test(test_folder__a_table_that_is_gone_does_not_come_back),
       cmocka_unit_test(test_folder__a_hint_that_cannot_be_written_is_no_failure),
+      cmocka_unit_test(test_folder__a_version_of_another_table_is_none_to_go_on_from),
+      cmocka_unit_test(test_folder__a_uuid_counts_wherever_it_stands),
+      cmocka_unit_test(test_folder__a_dropped_table_takes_no_version),
+      cmocka_unit_test(test_folder__a_marker_counts_up_to_its_version_and_for_its_table),
+      cmocka_unit_test(test_folder__a_marker_that_says_nothing_is_damage),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
