@@ -84,9 +84,10 @@ static bl_status make_columns(bl_applying *a, bl_error *err) {
   a->columns.n = root->n_fields;
   a->columns.fields = bl_arena_alloc(a->arena, root->n_fields + 1, sizeof *a->columns.fields);
   a->members = bl_arena_alloc(a->arena, root->n_fields + 1, sizeof *a->members);
+  a->named = bl_arena_calloc(a->arena, root->n_fields + 1, sizeof *a->named);
   a->deletes = bl_arena_alloc(a->arena, BL_TEXT_BATCH_ROWS, 1);
   a->ranks = bl_arena_alloc(a->arena, BL_TEXT_BATCH_ROWS, sizeof *a->ranks);
-  if (!a->columns.fields || !a->members || !a->deletes || !a->ranks) return bl_nomem(err);
+  if (!a->columns.fields || !a->members || !a->named || !a->deletes || !a->ranks) return bl_nomem(err);
   BL_TRY(bl_map_new(a->ctx, &a->places, err));
   for (size_t i = 0; i < root->n_fields; i++) {
     a->columns.fields[i] = root->fields[i];
@@ -144,7 +145,9 @@ static bl_status read_events(bl_applying *a, bl_events *e, const bl_snapshot *he
   }
   BL_TRY(bl_applying_flush(a, err));
   if (a->changelog) BL_TRY(bl_apply_changes_finish(a, err));
-  return bl_source_seal(a->source, err);
+  BL_TRY(bl_source_seal(a->source, err));
+  bl_source_tell_given(a->source, a->named);
+  return BL_OK;
 }
 
 static bl_status apply(bl_applying *a, struct ArrowArrayStream *in, const bl_write_options *o, bl_write_result *r,

@@ -77,6 +77,7 @@ typedef struct bl_applying {
   bl_map *places;          /* of columns by name */
   bl_text_columns columns; /* the schema's, all of which may be null */
   const bl_json **members;
+  bool *named; /* columns that an after image has had */
   uint8_t *deletes;
   int64_t *ranks;
   int64_t n; /* rows not yet given to the source */

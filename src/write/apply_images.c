@@ -39,6 +39,7 @@ static bl_status compare_columns(bl_applying *a, bl_images *m, const struct Arro
     const bl_field *f = &a->schema->root.fields[i];
     m->always[i] = bl_applying_is_key(a, f->name);
     bool given = has_column(in, f->name);
+    a->named[i] = given;
     if (f->required && !f->write_default && !given) m->missing = f;
     if (m->always[i] && !given)
       return bl_fail(err, BL_USAGE, "%s: key column %s: the changelog lacks it", a->front, f->name.p);

@@ -530,6 +530,10 @@ bl_status bl_source_seal(bl_source *s, bl_error *err) {
   return s->sorter ? bl_row_sorter_finish(s->sorter, err) : BL_OK;
 }
 
+void bl_source_tell_given(bl_source *s, const bool *given) {
+  memcpy(s->given, given, s->o.schema->root.n_fields * sizeof *given);
+}
+
 /* ---- a pass ---- */
 
 static bl_status describe_key(const bl_source *s, int64_t row, bl_buf *text) {

@@ -47,6 +47,8 @@ bl_status bl_source_read(bl_source *s, struct ArrowArrayStream *in, bl_error *er
 bl_status bl_source_add(bl_source *s, struct ArrowArray *batch, const uint8_t *deletes, const int64_t *ranks,
                         bl_error *err) BL_CHECKED;
 bl_status bl_source_seal(bl_source *s, bl_error *err) BL_CHECKED;
+/* After it: which columns of the schema the batches that were added told of; all, where it is not said. */
+void bl_source_tell_given(bl_source *s, const bool *given);
 
 /* Before the first pass; a second time all begins anew. BL_CONFLICT: rows in temporary files come only once. */
 bl_status bl_source_begin(bl_source *s, bl_error *err) BL_CHECKED;

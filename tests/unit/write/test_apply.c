@@ -42,6 +42,22 @@ static void test_debezium__the_last_event_of_a_key_counts(void **state) {
   world_end(&w);
 }
 
+/* As an upsert has it: what the source does not tell of stays what it is. */
+static void test_debezium__columns_that_no_event_has_keep_their_values(void **state) {
+  (void)state;
+  world w = world_new(3, "k long not null, s string, own int, d int not null default 7", NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\",\"own\":5,\"d\":1}\n{\"k\":2,\"s\":\"b\",\"own\":6,\"d\":2}\n");
+  apply(&w,
+        "{\"op\":\"u\",\"before\":{\"k\":1,\"own\":0},\"after\":{\"k\":1,\"s\":\"x\"}}\n"
+        "{\"op\":\"u\",\"after\":{\"k\":2,\"s\":\"b\"}}\n"
+        "{\"op\":\"c\",\"after\":{\"k\":3,\"s\":\"c\"}}\n",
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 1, 0, 1);
+  world_holds(&w, "{\"k\":1,\"s\":\"x\",\"own\":5,\"d\":1}\n{\"k\":2,\"s\":\"b\",\"own\":6,\"d\":2}\n"
+                  "{\"k\":3,\"s\":\"c\",\"own\":null,\"d\":7}\n");
+  world_end(&w);
+}
+
 static void test_debezium__a_deleted_key_that_comes_back_is_the_same_row(void **state) {
   (void)state;
   world w = world_new(3, "k long, s string", NULL);
@@ -510,6 +526,19 @@ static void test_changes__keys_that_change_places_in_one_commit_are_all_there(vo
   world_end(&to);
 }
 
+static void test_changes__columns_that_the_log_lacks_keep_their_values(void **state) {
+  (void)state;
+  world w = world_new(3, "k long not null, s string, own int", NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\",\"own\":5}\n");
+  apply(&w, "{\"k\":1,\"s\":\"x\",\"_change_type\":\"UPDATE_AFTER\",\"_commit_snapshot_id\":7}\n", BL_APPLY_CHANGES);
+  counts_are(&w, 0, 1, 0, 0);
+  world_holds(&w, "{\"k\":1,\"s\":\"x\",\"own\":5}\n");
+  apply(&w, "k,s,_change_type,_commit_snapshot_id\n1,y,UPDATE_AFTER,8\n2,z,INSERT,8\n", BL_APPLY_CHANGES);
+  counts_are(&w, 1, 1, 0, 0);
+  world_holds(&w, "{\"k\":1,\"s\":\"y\",\"own\":5}\n{\"k\":2,\"s\":\"z\",\"own\":null}\n");
+  world_end(&w);
+}
+
 #define COMMITTED(id, s) "{\"k\":1,\"s\":\"" s "\",\"_change_type\":\"INSERT\",\"_commit_snapshot_id\":" #id "}\n"
 #define NUMBERED(id, n, k, s)                                                                                          \
   "{\"k\":" #k ",\"s\":\"" s "\",\"_change_type\":\"INSERT\",\"_commit_snapshot_id\":" #id                             \
@@ -678,6 +707,8 @@ static void test_changes__names_what_is_no_changelog(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_debezium__the_last_event_of_a_key_counts),
+      cmocka_unit_test(test_debezium__columns_that_no_event_has_keep_their_values),
+      cmocka_unit_test(test_changes__columns_that_the_log_lacks_keep_their_values),
       cmocka_unit_test(test_debezium__a_deleted_key_that_comes_back_is_the_same_row),
       cmocka_unit_test(test_debezium__an_update_of_the_key_leaves_the_old_key_free),
       cmocka_unit_test(test_debezium__a_schema_tells_what_values_mean),
