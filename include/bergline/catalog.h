@@ -25,7 +25,10 @@ BL_API bl_status bl_catalog_tables(bl_catalog *c, const char *ns, bl_catalog_vis
 /* properties: "key=value" each. BL_CONFLICT: it exists; BL_USAGE: a malformed name. */
 BL_API bl_status bl_catalog_create_namespace(bl_catalog *c, const char *ns, const char *const *properties, size_t n,
                                              bl_error *err) BL_CHECKED;
+/* BL_CONFLICT: a table, a view or a namespace is in it, or the files of a table that was dropped. */
 BL_API bl_status bl_catalog_drop_namespace(bl_catalog *c, const char *ns, bl_error *err) BL_CHECKED;
+/* What that would refuse; nothing is changed. BL_UNSUPPORTED: the catalog cannot tell. */
+BL_API bl_status bl_catalog_check_empty(bl_catalog *c, const char *ns, bl_error *err) BL_CHECKED;
 BL_API bl_status bl_catalog_namespace_properties(bl_catalog *c, const char *ns, bl_catalog_pair_visit visit, void *user,
                                                  bl_error *err) BL_CHECKED;
 BL_API bl_status bl_catalog_set_namespace(bl_catalog *c, const char *ns, const char *const *set, size_t n_set,

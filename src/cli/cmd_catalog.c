@@ -125,24 +125,6 @@ static bl_status check_new_namespace(run *r) {
   return bl_fail(&r->c->err, st, "%s", why.message);
 }
 
-static bl_status refuse_table(void *user, const bl_catalog_entry *e, bl_error *err) {
-  const run *r = user;
-  return bl_fail(err, BL_CONFLICT, "cannot drop the namespace: %s: it holds the table %s", r->args[0], e->name);
-}
-
-static bl_status refuse_namespace(void *user, const bl_catalog_entry *e, bl_error *err) {
-  const run *r = user;
-  return bl_fail(err, BL_CONFLICT, "cannot drop the namespace: %s: it holds the namespace %s", r->args[0],
-                 e->name_space);
-}
-
-static bl_status check_empty(run *r) {
-  inside in = {r->args[0], refuse_namespace, r};
-  bl_status st = check_namespace(r);
-  if (st == BL_OK) st = bl_catalog_namespaces(r->catalog, visit_inside, &in, &r->c->err);
-  return st == BL_OK ? bl_catalog_tables(r->catalog, r->args[0], refuse_table, r, &r->c->err) : st;
-}
-
 /* ---- changes ---- */
 
 static bl_status create_namespace(run *r) {
@@ -163,7 +145,8 @@ static bl_status set_namespace(run *r) {
 }
 
 static bl_status drop_namespace(run *r) {
-  bl_status st = r->c->common.dry_run ? check_empty(r) : cli_confirm(r->c, "drop the namespace %s", r->args[0]);
+  bl_status st = r->c->common.dry_run ? bl_catalog_check_empty(r->catalog, r->args[0], &r->c->err)
+                                      : cli_confirm(r->c, "drop the namespace %s", r->args[0]);
   if (st == BL_OK && !r->c->common.dry_run) st = bl_catalog_drop_namespace(r->catalog, r->args[0], &r->c->err);
   return st == BL_OK ? done(r, "namespace dropped", r->args[0]) : st;
 }

@@ -317,7 +317,7 @@ bl_status bl_fs_remove_tree(bl_ctx *ctx, const char *folder, bl_error *err) {
   return st;
 }
 
-static bool is_leftover(const fs_catalog *c, const char *path, const char *name) {
+bool bl_fs_is_leftover(const fs_catalog *c, const char *path, const char *name) {
   return strncmp(name, FS_DROPPED, strlen(FS_DROPPED)) == 0 || strncmp(name, FS_NEW, strlen(FS_NEW)) == 0 ||
          (*name != '.' && is_unfinished(c, path));
 }
@@ -330,7 +330,7 @@ bl_status bl_fs_remove_leftovers(const fs_catalog *c, const char *folder, bl_err
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     char *path = bl_asprintf(c->c.ctx, "%s/%s", folder, e->d_name);
     if (!path) st = bl_nomem(err);
-    else if (is_leftover(c, path, e->d_name)) st = bl_fs_remove_tree(c->c.ctx, path, err);
+    else if (bl_fs_is_leftover(c, path, e->d_name)) st = bl_fs_remove_tree(c->c.ctx, path, err);
     bl_free(c->c.ctx, path);
   }
   closedir(dir);

@@ -304,7 +304,31 @@ done:
   return st;
 }
 
+/* Leftovers would go first. */
+static bl_status look_inside(const fs_catalog *c, const char *folder, bl_error *err) {
+  bl_status st = BL_OK;
+  DIR *dir = opendir(folder);
+  if (!dir) return bl_fs_error(err, "cannot list", folder);
+  for (struct dirent *e; st == BL_OK && (e = readdir(dir));) {
+    char *path = goes_along(e->d_name) ? NULL : bl_asprintf(c->c.ctx, "%s/%s", folder, e->d_name);
+    if (path && !bl_fs_is_leftover(c, path, e->d_name)) st = not_empty(folder, err);
+    bl_free(c->c.ctx, path);
+  }
+  closedir(dir);
+  return st;
+}
+
+static bl_status fs_check_empty(bl_catalog *base, const char *const *levels, size_t n_levels, bl_error *err) {
+  fs_catalog *c = (fs_catalog *)base;
+  char *folder;
+  BL_TRY(bl_fs_need_namespace(c, levels, n_levels, &folder, err));
+  bl_status st = look_inside(c, folder, err);
+  bl_free(c->c.ctx, folder);
+  return st;
+}
+
 void bl_fs_has_namespaces(bl_catalog *c) {
+  c->check_empty = fs_check_empty;
   c->create_namespace = fs_create_namespace;
   c->drop_namespace = fs_drop_namespace;
   c->namespace_properties = fs_namespace_properties;

@@ -33,6 +33,8 @@ bl_status bl_fs_sync_names(const fs_catalog *c, const char *above, bl_error *err
 bl_status bl_fs_remove_tree(bl_ctx *ctx, const char *folder, bl_error *err) BL_CHECKED;
 /* What is no longer, or never was, a table or a namespace, goes from the folder. */
 bl_status bl_fs_remove_leftovers(const fs_catalog *c, const char *folder, bl_error *err) BL_CHECKED;
+/* Is it such? name: in the path. */
+bool bl_fs_is_leftover(const fs_catalog *c, const char *path, const char *name);
 
 void bl_fs_has_namespaces(bl_catalog *c);
 

@@ -360,10 +360,8 @@ static bl_status update_namespace(const sqlite_catalog *c, const char *ns, const
   return put_property(c, ns, "exists", "true", err);
 }
 
-static bl_status delete_namespace(const sqlite_catalog *c, const char *ns, const bl_catalog_pair *p, size_t n,
-                                  bl_error *err) {
+static bl_status need_empty(const sqlite_catalog *c, const char *ns, bl_error *err) {
   bool yes;
-  (void)p, (void)n;
   BL_TRY(need_namespace(c, ns, err));
   BL_TRY(
       any(c, "SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND " BELOW("table_namespace"), &ns, 1, &yes, err));
@@ -372,7 +370,13 @@ static bl_status delete_namespace(const sqlite_catalog *c, const char *ns, const
                "SELECT 1 FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND namespace <> ?2 AND " BELOW(
                    "namespace"),
                &ns, 1, &yes, err));
-  if (yes) return bl_fail(err, BL_CONFLICT, "the namespace is not empty: %s", ns);
+  return yes ? bl_fail(err, BL_CONFLICT, "the namespace is not empty: %s", ns) : BL_OK;
+}
+
+static bl_status delete_namespace(const sqlite_catalog *c, const char *ns, const bl_catalog_pair *p, size_t n,
+                                  bl_error *err) {
+  (void)p, (void)n;
+  BL_TRY(need_empty(c, ns, err));
   return change(c, "DELETE FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND namespace = ?2", &ns, 1, err);
 }
 
@@ -402,6 +406,17 @@ static bl_status sqlite_change_namespace(bl_catalog *c, const char *const *level
 
 static bl_status sqlite_drop_namespace(bl_catalog *c, const char *const *levels, size_t n_levels, bl_error *err) {
   return in_namespace(c, levels, n_levels, NULL, 0, delete_namespace, err);
+}
+
+static bl_status sqlite_check_empty(bl_catalog *base, const char *const *levels, size_t n_levels, bl_error *err) {
+  sqlite_catalog *c = (sqlite_catalog *)base;
+  char *ns;
+  BL_TRY(bl_namespace_join(c->c.ctx, levels, n_levels, &ns, err));
+  pthread_mutex_lock(&c->lock);
+  bl_status st = need_empty(c, ns, err);
+  pthread_mutex_unlock(&c->lock);
+  bl_free(c->c.ctx, ns);
+  return st;
 }
 
 /* Key and value by turns, of a namespace that must be there. */
@@ -489,6 +504,7 @@ void bl_sqlite_can_write(bl_catalog *c) {
   c->rename = sqlite_rename;
   c->create_namespace = sqlite_create_namespace;
   c->drop_namespace = sqlite_drop_namespace;
+  c->check_empty = sqlite_check_empty;
   c->namespace_properties = sqlite_namespace_properties;
   c->change_namespace = sqlite_change_namespace;
 }

@@ -227,6 +227,15 @@ bl_status bl_catalog_drop_namespace(bl_catalog *c, const char *ns, bl_error *err
   return st;
 }
 
+bl_status bl_catalog_check_empty(bl_catalog *c, const char *ns, bl_error *err) {
+  name_space s;
+  if (!c->check_empty) return unsupported(c, "tell whether a namespace is empty", err);
+  bl_status st = parse_namespace(c->ctx, ns, &s, err);
+  if (st == BL_OK) st = c->check_empty(c, s.levels, s.n, err);
+  bl_arena_free(s.a);
+  return st;
+}
+
 bl_status bl_catalog_namespace_properties(bl_catalog *c, const char *ns, bl_catalog_pair_visit visit, void *user,
                                           bl_error *err) {
   name_space s;

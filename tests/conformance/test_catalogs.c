@@ -431,7 +431,10 @@ static void namespaces_come_and_go(suite *s) {
   refuse(s, BL_CONFLICT, bl_catalog_create_namespace(s->c, "db", NULL, 0, &err), NULL, &err);
   refuse(s, BL_USAGE, bl_catalog_create_namespace(s->c, "a..b", NULL, 0, &err), NULL, &err);
   refuse(s, BL_NOT_FOUND, bl_catalog_drop_namespace(s->c, "nowhere", &err), NULL, &err);
+  refuse(s, BL_NOT_FOUND, bl_catalog_check_empty(s->c, "nowhere", &err), NULL, &err);
+  test_ok(bl_catalog_check_empty(s->c, "db", &s->err), &s->err);
   create(s, "db.t");
+  refuse(s, BL_CONFLICT, bl_catalog_check_empty(s->c, "db", &err), "empty", &err);
   refuse(s, BL_CONFLICT, bl_catalog_drop_namespace(s->c, "db", &err), "empty", &err);
   test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &s->err), &s->err);
   test_ok(bl_catalog_drop_namespace(s->c, "db", &s->err), &s->err);
@@ -541,6 +544,7 @@ static void views_are_left_alone(suite *s) {
   }
   refuse(s, BL_NOT_FOUND, try_create(s, "db.v.t", &err), NULL, &err);
   test_ok(bl_catalog_drop(s->ctx, &s->o, "db.t", true, false, NULL, &s->err), &s->err);
+  refuse(s, BL_CONFLICT, bl_catalog_check_empty(s->c, "db", &err), "empty", &err);
   refuse(s, BL_CONFLICT, bl_catalog_drop_namespace(s->c, "db", &err), "empty", &err);
   assert_int_equal(access(view, F_OK), 0);
   free(view);

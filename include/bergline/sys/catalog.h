@@ -81,6 +81,8 @@ struct bl_catalog {
                            bl_catalog_ready ready, void *user, bl_error *err);
   /* As drop, where the name means the metadata file `base`; BL_CONFLICT: it means another by now. */
   bl_status (*drop_at)(bl_catalog *c, const bl_table_name *t, const char *base, bl_error *err);
+  /* What drop_namespace would refuse; nothing is changed. */
+  bl_status (*check_empty)(bl_catalog *c, const char *const *levels, size_t n_levels, bl_error *err);
 };
 
 /* What a catalog is opened with. Properties are the configuration's other keys (credentials among them: never print).

@@ -98,6 +98,8 @@ static void test_catalog_fs__what_is_left_of_tables_goes_with_the_namespace(void
   make_folder(&w, "db/.dropped-0123456789abcdef");
   make_file(&w, "db/.dropped-0123456789abcdef/rows.parquet");
   lists(&w, "db ", "");
+  test_ok(bl_catalog_check_empty(w.c, "db", &w.err), &w.err);
+  assert_true(is_there(&w, "db/.dropped-0123456789abcdef/rows.parquet"));
   test_ok(bl_catalog_drop_namespace(w.c, "db", &w.err), &w.err);
   assert_false(is_there(&w, "db"));
   end(&w);
