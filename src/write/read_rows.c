@@ -156,11 +156,11 @@ static void files_free(void *user) {
 }
 
 static bl_status open_file(files *f, bl_error *err) {
-  const char *path = f->paths[f->next++];
+  const char *path = f->paths[f->next++], *name = strcmp(path, "-") == 0 ? "standard input" : path;
   struct ArrowArrayStream raw = {0};
   BL_TRY(f->io->open_input(f->io, path, &f->input, err));
-  BL_TRY(bl_read_rows(f->t, f->input, path, &f->options, &raw, err));
-  bl_conform_options o = {.name = path, .keep_unknown = false};
+  BL_TRY(bl_read_rows(f->t, f->input, name, &f->options, &raw, err));
+  bl_conform_options o = {.name = name, .keep_unknown = false};
   return bl_conform_with(f->t->ctx, bl_metadata_current_schema(f->t->metadata), &o, &raw, &f->rows, err);
 }
 

@@ -624,6 +624,10 @@ class Tables(TableCase):
         for args in (('append', self.path('d'), wide), ('add-files', self.path('d'), wide),
                      ('create', self.path('e'), '--like', wide)):
             self.refuse(7, wide + ': column d', *args)
+        for verb in (('append',), ('upsert', '--key', 'id'), ('overwrite', '--yes')):
+            p = subprocess.run([PROGRAM, verb[0], self.table, '-', *verb[1:], '--input-format', 'ndjson'], input='{"id":"x"}',
+                               capture_output=True, text=True, timeout=60)
+            self.assertIn('error: standard input: row 1 (byte 0): column id', p.stderr)
 
     def test_a_sample_has_a_known_ending(self):
         for name, status in (('mk.py', 2), ('rows.txt', 2), ('rows.CSV', 0), ('rows', 0)):
