@@ -21,7 +21,11 @@ bl_status bl_job_new(bl_table *t, bl_job **out, bl_error *err) {
   *out = bl_calloc(t->ctx, 1, sizeof **out);
   if (!*out) return bl_nomem(err);
   (*out)->ctx = t->ctx;
-  return bl_arena_new(t->ctx, &(*out)->arena, err);
+  bl_status st = bl_arena_new(t->ctx, &(*out)->arena, err);
+  if (st == BL_OK) return BL_OK;
+  bl_free(t->ctx, *out);
+  *out = NULL;
+  return st;
 }
 
 /* ---- names ---- */

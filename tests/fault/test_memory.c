@@ -67,7 +67,7 @@ static void test_memory__that_fails_is_told_by_readers(void **state) {
     long all, none;
     test_ok(run_failing(&g, reads[i].run, 0, false, &all, &err), &err);
     for (int onwards = 0; onwards < 2; onwards++)
-      for (long n = 1; n <= all; n = next_number(n, all, 150)) {
+      for (long n = 1; n <= all; n = next_number(n, all, 300)) {
         bl_error why = BL_ERROR_INIT;
         bl_status st = run_failing(&g, reads[i].run, n, onwards, &none, &why);
         if (st != BL_OK && (st != BL_NOMEM || !*why.message))
