@@ -162,8 +162,8 @@ BL_API bl_status bl_abandon_staged(bl_table *t, const char *const *descriptors, 
 /* ---- refs, properties, schema: metadata only ---- No snapshot is made. Of the options dry_run, batch_id and summary
  * count, of which the table's properties tell (docs/commit-protocol.md): a batch id that the table has of the same verb
  * is not applied again (*already_applied). NULL = defaults. Where the table says already what is asked for, no new
- * version is made, but for a batch id. bl_cherry_pick takes the options of verbs but wap_id and stage, bl_rollback ref;
- * wap_id and stage are BL_USAGE for it and bl_fast_forward. bl_ref_create takes ref: the branch on which `at` lies. */
+ * version is made, but for a batch id. wap_id and stage are BL_USAGE. bl_cherry_pick, which may make a snapshot, takes
+ * the other options of verbs, bl_rollback ref, bl_ref_create ref: the branch on which `at` lies. */
 BL_API bl_status bl_set_properties(bl_table *t, const char *const *set, size_t n_set, const char *const *unset,
                                    size_t n_unset, const bl_write_options *o, bl_error *err) BL_CHECKED;
 typedef struct bl_ref_options {

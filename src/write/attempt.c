@@ -88,7 +88,7 @@ static bl_status find_parent(bl_attempt *at, bl_error *err) {
 }
 
 /* Files in plain text would be what the property is there to prevent. */
-static bl_status check_encryption(const bl_table *t, bl_error *err) {
+bl_status bl_encryption_check(const bl_table *t, bl_error *err) {
   bl_str key = bl_pairs_get(&t->metadata->properties, "encryption.key-id");
   if (!key.p || !key.n) return BL_OK;
   return bl_fail(err, BL_UNSUPPORTED, "property encryption.key-id: %s: encrypted files cannot be written", t->name);
@@ -97,14 +97,15 @@ static bl_status check_encryption(const bl_table *t, bl_error *err) {
 bl_status bl_write_check(const bl_table *t, const bl_write_options *o, bl_error *err) {
   const bl_snapshot *head;
   bl_table *newest = NULL;
+  bl_str branch = bl_branch_of(o);
   BL_TRY(bl_pointer_check(t, err));
-  BL_TRY(check_encryption(t, err));
+  BL_TRY(bl_encryption_check(t, err));
   if (!o) return BL_OK;
   BL_TRY(bl_summary_check(o, err));
-  if (bl_metadata_ref(t->metadata, bl_branch_of(o))) return bl_branch_head(t, bl_branch_of(o), &head, err);
+  if (bl_str_is(branch, "main") || bl_metadata_ref(t->metadata, branch)) return bl_branch_head(t, branch, &head, err);
   /* Another may have made it since the table was opened. */
   BL_TRY(bl_table_reopen(t, &newest, err));
-  bl_status st = bl_branch_head(newest, bl_branch_of(o), &head, err);
+  bl_status st = bl_branch_head(newest, branch, &head, err);
   bl_table_free(newest);
   return st;
 }

@@ -111,6 +111,8 @@ typedef struct bl_attempt {
 
 /* ---- files ---- attempt.c */
 bl_status bl_attempt_new(bl_committing *c, bl_attempt **out, bl_error *err) BL_CHECKED; /* of the newest version */
+/* BL_UNSUPPORTED: the table's files are to be encrypted. */
+bl_status bl_encryption_check(const bl_table *t, bl_error *err) BL_CHECKED;
 /* BL_CONFLICT: another table has that name now. */
 bl_status bl_check_same_table(const bl_table *t, const bl_table *now, bl_error *err) BL_CHECKED;
 void bl_attempt_free(bl_attempt *at); /* NULL allowed */

@@ -13,6 +13,8 @@
 #include "table/refs.h"
 #include "write/apply.h"
 
+#define VERB "cherry-pick"
+
 typedef struct picking {
   bl_table *t;
   const bl_write_options *o;
@@ -71,7 +73,7 @@ static bl_status move_branch(void *user, bl_edit *e, bl_error *err) {
 static bl_status move(picking *p, bl_write_result *r, bl_error *err) {
   bl_write_options own = *p->o;
   own.already_applied = &r->already_applied;
-  BL_TRY(bl_commit_metadata(p->t, "cherry-pick", move_branch, p, &own, err));
+  BL_TRY(bl_commit_metadata(p->t, VERB, move_branch, p, &own, err));
   if (r->already_applied) return BL_OK;
   r->committed = !p->o->dry_run;
   r->snapshot_id = p->pick->id;
@@ -192,7 +194,7 @@ bl_status bl_cherry_pick(bl_table *t, const char *snapshot, const bl_write_optio
   if (!r) r = &unused;
   *r = (bl_write_result){0};
   p.ref = bl_branch_of(p.o);
-  if (p.o->stage) return bl_fail(err, BL_USAGE, "cannot stage a cherry-pick: what it picks is in the table already");
+  BL_TRY(bl_not_staged_check(VERB, p.o, err));
   BL_TRY(find(&p, snapshot, err));
   if (bl_pick_is_applied(t->metadata, p.ref, p.pick)) {
     r->already_applied = true;

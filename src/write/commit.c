@@ -406,6 +406,7 @@ bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o,
   bl_committing c;
   if (!o) o = &defaults;
   BL_TRY(bl_pointer_check(t, err));
+  BL_TRY(bl_encryption_check(t, err));
   BL_TRY(bl_summary_check(o, err));
   if (o->dry_run || o->stage) fill_dry(s, r);
   if (o->dry_run) return BL_OK;
@@ -461,12 +462,18 @@ done:
   return st;
 }
 
+bl_status bl_not_staged_check(const char *verb, const bl_write_options *o, bl_error *err) {
+  if (!o || (!o->wap_id && !o->stage)) return BL_OK;
+  return bl_fail(err, BL_USAGE, "wrong usage: %s: it cannot be staged, or keep a WAP id", verb);
+}
+
 bl_status bl_commit_metadata(bl_table *t, const char *verb, bl_metadata_edit edit, void *user,
                              const bl_write_options *o, bl_error *err) {
   static const bl_write_options defaults = {0};
   const metadata_change c = {verb, edit, user, o ? o : &defaults};
   retries left;
   bl_error why;
+  BL_TRY(bl_not_staged_check(verb, o, err));
   BL_TRY(bl_pointer_check(t, err));
   BL_TRY(bl_summary_check(c.o, err));
   retries_init(&left, t->ctx, &t->metadata->properties);

@@ -29,6 +29,8 @@ bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o,
 typedef bl_status (*bl_metadata_edit)(void *user, bl_edit *e, bl_error *err);
 bl_status bl_commit_metadata(bl_table *t, const char *verb, bl_metadata_edit edit, void *user,
                              const bl_write_options *o, bl_error *err) BL_CHECKED;
+/* BL_USAGE: the options (which may be NULL) ask for what the verb does not have: a change that is staged, a WAP id. */
+bl_status bl_not_staged_check(const char *verb, const bl_write_options *o, bl_error *err) BL_CHECKED;
 
 /* Pairs for a summary, as the caller gives them. BL_USAGE: malformed, one twice, a key that the table sets itself. */
 bl_status bl_summary_check(const bl_write_options *o, bl_error *err) BL_CHECKED;

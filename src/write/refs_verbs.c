@@ -85,8 +85,12 @@ static bool begins_empty(const bl_table *t, const ref_change *c) {
 
 static bl_status begin_empty(bl_table *t, const ref_change *c, const bl_write_options *o, bl_error *err) {
   const bl_write_options as = {.ref = c->name, .dry_run = o && o->dry_run};
+  bool applied;
+  BL_TRY(bl_not_staged_check(BL_VERB_CREATE_BRANCH, o, err));
   if (o) BL_TRY(bl_summary_check(o, err));
-  if (o && o->already_applied) *o->already_applied = false;
+  BL_TRY(bl_note_is_there(t->ctx, &t->metadata->properties, BL_VERB_CREATE_BRANCH, o, &applied, err));
+  if (o && o->already_applied) *o->already_applied = applied;
+  if (applied) return BL_OK;
   bl_ref ref = described(c);
   bl_write_result unused = {0};
   bl_staged *s;
@@ -192,8 +196,6 @@ static bl_status move(bl_table *t, const char *verb, bl_metadata_edit edit, ref_
   if (!r) r = &unused;
   *r = (bl_write_result){0};
   own.already_applied = &r->already_applied;
-  if (own.wap_id || own.stage)
-    return bl_fail(err, BL_USAGE, "cannot stage it, or keep a WAP id: %s moves, no snapshot is made", c->name);
   BL_TRY(bl_commit_metadata(t, verb, edit, c, &own, err));
   if (r->already_applied) return BL_OK;
   r->committed = !own.dry_run && !(was && was->snapshot_id == c->snapshot_id);

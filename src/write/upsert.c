@@ -343,21 +343,18 @@ bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_
                           .delete_when = o->delete_when,
                           .last_wins = o->last_wins};
   bl_source *source = NULL;
-  if (bl_change_is_applied(t, wo)) {
-    bl_stream_release(rows);
-    if (r) *r = (bl_write_result){.already_applied = true};
-    return BL_OK;
-  }
-  bl_status st = bl_write_check(t, wo, err);
-  if (st == BL_OK) st = bl_source_new(t, &so, &source, err);
-  if (st != BL_OK) {
-    bl_stream_release(rows);
-    return st;
-  }
+  bl_write_result unused;
+  bl_status st = BL_OK;
+  if (!r) r = &unused;
+  *r = (bl_write_result){.already_applied = bl_change_is_applied(t, wo)};
+  if (r->already_applied) goto done;
+  BL_GO(bl_write_check(t, wo, err));
+  BL_GO(bl_source_new(t, &so, &source, err));
   BL_GO(bl_source_read(source, rows, err));
   BL_GO(bl_source_seal(source, err));
   st = bl_upsert_source(t, source, &rules, wo, r, err);
 done:
+  bl_stream_release(rows);
   bl_source_free(source);
   return st;
 }

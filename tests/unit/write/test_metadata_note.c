@@ -184,6 +184,24 @@ static void test_metadata_note__a_branch_of_an_empty_table_is_made_once_a_batch(
   world_end(&w);
 }
 
+static void test_metadata_note__a_branch_that_was_dropped_is_not_made_again_by_the_same_batch(void **state) {
+  (void)state;
+  world w;
+  bool applied = true;
+  const bl_write_options o = {.batch_id = "run-1", .already_applied = &applied};
+  world_begin(&w, 3);
+  test_ok(bl_ref_create(w.t, "b", true, NULL, &o, &w.err), &w.err);
+  assert_false(applied);
+  test_ok(bl_ref_drop(w.t, "b", true, NULL, &w.err), &w.err);
+  world_reopen(&w);
+  assert_false(w.t->metadata->has_current);
+  test_ok(bl_ref_create(w.t, "b", true, NULL, &o, &w.err), &w.err);
+  assert_true(applied);
+  world_reopen(&w);
+  assert_null(bl_metadata_ref(w.t->metadata, BL_STR("b")));
+  world_end(&w);
+}
+
 static void test_metadata_note__dry_runs_look_and_write_nothing(void **state) {
   (void)state;
   world w;
@@ -316,6 +334,7 @@ int main(void) {
       cmocka_unit_test(test_metadata_note__the_last_change_that_says_why_is_told),
       cmocka_unit_test(test_metadata_note__what_changes_nothing_is_noted_for_a_batch_alone),
       cmocka_unit_test(test_metadata_note__a_branch_of_an_empty_table_is_made_once_a_batch),
+      cmocka_unit_test(test_metadata_note__a_branch_that_was_dropped_is_not_made_again_by_the_same_batch),
       cmocka_unit_test(test_metadata_note__dry_runs_look_and_write_nothing),
       cmocka_unit_test(test_metadata_note__summaries_that_are_wrong_are_refused),
       cmocka_unit_test(test_metadata_note__the_oldest_batches_are_forgotten),

@@ -281,21 +281,38 @@ static void test_refs__staged_snapshots_are_published_once(void **state) {
   world_end(&w);
 }
 
-static void test_refs__moves_refuse_what_only_a_snapshot_could_keep(void **state) {
+static const char no_stage[] = "it cannot be staged, or keep a WAP id";
+
+static void refuse_to_stage(world *w, const bl_write_options *o) {
+  bl_error err = BL_ERROR_INIT;
+  const char *const pair[] = {"a=b"}, *const words[] = {"add", "x", "int"};
+  refuse(BL_USAGE, bl_rollback(w->t, "seq:1", o, &w->result, &err), &err, no_stage);
+  refuse(BL_USAGE, bl_fast_forward(w->t, "main", "main", o, &w->result, &err), &err, no_stage);
+  refuse(BL_USAGE, bl_cherry_pick(w->t, "seq:1", o, &w->result, &err), &err, no_stage);
+  refuse(BL_USAGE, bl_ref_create(w->t, "b", true, NULL, o, &err), &err, no_stage);
+  refuse(BL_USAGE, bl_ref_drop(w->t, "t", false, o, &err), &err, no_stage);
+  refuse(BL_USAGE, bl_set_properties(w->t, pair, 1, NULL, 0, o, &err), &err, no_stage);
+  refuse(BL_USAGE, bl_alter(w->t, words, 3, o, &err), &err, no_stage);
+  refuse(BL_USAGE, bl_relocate(w->t, "/elsewhere", o, &err), &err, no_stage);
+}
+
+static void test_refs__what_makes_no_snapshot_cannot_be_staged(void **state) {
   (void)state;
   world w;
   bl_error err = BL_ERROR_INIT;
   char *descriptor = NULL;
-  const bl_write_options kept[] = {{.wap_id = "w"}, {.stage = &descriptor}};
+  const bl_write_options asked[] = {{.wap_id = "w"}, {.stage = &descriptor}};
   world_begin(&w, 3);
+  for (size_t i = 0; i < BL_LEN(asked); i++)
+    refuse(BL_USAGE, bl_ref_create(w.t, "b", true, NULL, &asked[i], &err), &err, no_stage);
   world_append(&w, "a", 1);
   world_append(&w, "b", 1);
+  test_ok(make(&w, "t", false, NULL, &err), &err);
   int64_t head = world_head(&w)->id;
-  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-    refuse(BL_USAGE, bl_rollback(w.t, "seq:1", &kept[i], &w.result, &err), &err, "no snapshot is made");
-    refuse(BL_USAGE, bl_fast_forward(w.t, "main", "main", &kept[i], &w.result, &err), &err, "no snapshot is made");
-  }
+  for (size_t i = 0; i < BL_LEN(asked); i++) refuse_to_stage(&w, &asked[i]);
+  world_reopen(&w);
   assert_int_equal(world_head(&w)->id, head);
+  assert_int_equal(w.t->metadata->n_refs, 2);
   world_end(&w);
 }
 
@@ -696,7 +713,7 @@ int main(void) {
       cmocka_unit_test(test_refs__deletes_and_updates_are_not_picked),
       cmocka_unit_test(test_refs__dynamic_overwrites_are_picked_while_their_partitions_are_the_same),
       cmocka_unit_test(test_refs__staged_snapshots_are_published_once),
-      cmocka_unit_test(test_refs__moves_refuse_what_only_a_snapshot_could_keep),
+      cmocka_unit_test(test_refs__what_makes_no_snapshot_cannot_be_staged),
       cmocka_unit_test(test_refs__a_wap_id_that_was_moved_to_is_published),
       cmocka_unit_test(test_refs__a_batch_that_was_picked_is_not_written_again),
       cmocka_unit_test(test_refs__a_batch_that_changes_nothing_is_picked),

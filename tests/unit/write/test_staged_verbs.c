@@ -499,6 +499,19 @@ static void test_staged_verbs__a_dry_run_and_changes_without_rows_are_not_staged
   world_end(&w);
 }
 
+static void test_staged_verbs__files_in_plain_text_do_not_come_to_a_table_that_is_to_be_encrypted(void **state) {
+  (void)state;
+  world w = begin();
+  bl_error err = BL_ERROR_INIT;
+  static const char *const key[] = {"encryption.key-id=k1"};
+  char *texts[] = {stage(&w, &calls[0])};
+  test_ok(bl_set_properties(w.t, key, 1, NULL, 0, NULL, &err), &err);
+  world_reopen(&w);
+  commit_fails(&w, texts, 1, BL_UNSUPPORTED, "encryption.key-id");
+  free_all(texts, 1);
+  world_end(&w);
+}
+
 /* ---- given up ---- */
 
 static void test_staged_verbs__files_of_what_is_given_up_go(void **state) {
@@ -569,6 +582,7 @@ int main(void) {
       cmocka_unit_test(test_staged_verbs__every_predicate_comes_through),
       cmocka_unit_test(test_staged_verbs__branch_batch_and_summary_go_along),
       cmocka_unit_test(test_staged_verbs__a_dry_run_and_changes_without_rows_are_not_staged),
+      cmocka_unit_test(test_staged_verbs__files_in_plain_text_do_not_come_to_a_table_that_is_to_be_encrypted),
       cmocka_unit_test(test_staged_verbs__files_of_what_is_given_up_go),
       cmocka_unit_test(test_staged_verbs__files_that_the_table_has_are_not_given_up),
       cmocka_unit_test(test_staged_verbs__a_damaged_list_of_files_removes_nothing_else),
