@@ -455,7 +455,8 @@ bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_st
   pthread_mutex_init(&w->lock, NULL);
   const bl_schema *schema = o->schema ? o->schema : bl_metadata_current_schema(t->metadata);
   /* Before v3 there is no lineage to keep. */
-  BL_GO(bl_file_env_init(&w->env, t, schema, o->lineage && t->metadata->format_version >= 3, err));
+  bool lineage = o->lineage && t->metadata->format_version >= 3;
+  BL_GO(bl_file_env_init(&w->env, t, schema, lineage, o->settings, err));
   w->env.settings.parquet.plain = o->plain;
   w->env.settings.parquet.n_plain = o->n_plain;
   BL_GO(batch_schema(w, o->lineage, err));

@@ -19,6 +19,7 @@ typedef struct bl_data_writer_options {
   size_t beside;           /* writers at work at once, whose sorting shares the memory budget; 0: this one */
   const int32_t *plain;    /* field ids: columns whose values are too many for a dictionary; borrowed */
   size_t n_plain;
+  const struct bl_write_settings *settings; /* that several writers share; borrowed. NULL: the writer makes its own */
 } bl_data_writer_options;
 /* Files go into `into` (added data, files written). Thread-compatible. */
 bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_staged *into, bl_data_writer **out,

@@ -78,13 +78,15 @@ static bl_status schema_text(bl_file_env *e, bl_error *err) {
   return e->schema_json.p ? BL_OK : bl_nomem(err);
 }
 
-bl_status bl_file_env_init(bl_file_env *e, bl_table *t, const bl_schema *schema, bool lineage, bl_error *err) {
+bl_status bl_file_env_init(bl_file_env *e, bl_table *t, const bl_schema *schema, bool lineage,
+                           const bl_write_settings *settings, bl_error *err) {
   bl_type base;
   bl_pick pick;
   bl_status st;
   *e = (bl_file_env){.t = t, .schema = schema, .lineage = lineage};
   BL_GO(bl_arena_new(t->ctx, &e->arena, err));
-  BL_GO(bl_write_settings_new(t, schema, e->arena, &e->settings, err));
+  if (settings) e->settings = *settings;
+  else BL_GO(bl_write_settings_new(t, schema, e->arena, &e->settings, err));
   BL_GO(schema_text(e, err));
   BL_GO(prune(e->arena, &schema->root, &base, &pick, err));
   if (base.n_fields == 0) BL_GO(bl_fail(err, BL_UNSUPPORTED, "the table has no column that a file can hold"));

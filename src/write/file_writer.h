@@ -20,10 +20,10 @@ typedef struct bl_file_env {
   struct ArrowSchema file_schemas[4]; /* without columns of type unknown, which no file has (spec: "Unknown") */
   bl_pick picks[4];                   /* those columns of a batch */
 } bl_file_env;
-/* o: schema and lineage of the data writer. BL_UNSUPPORTED: a column that no file can hold; a schema without columns.
- */
+/* settings: made before, and borrowed; NULL: made here. BL_UNSUPPORTED: a column that no file can hold; a schema
+ * without columns. */
 bl_status bl_file_env_init(bl_file_env *e, bl_table *t, const bl_schema *schema, bool lineage,
-                           bl_error *err) BL_CHECKED;
+                           const bl_write_settings *settings, bl_error *err) BL_CHECKED;
 void bl_file_env_dispose(bl_file_env *e); /* a zeroed one allowed */
 
 /* Which lineage columns have a value in the batch: bits 0 and 1. */

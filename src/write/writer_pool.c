@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "base/pool.h"
+#include "write/settings.h"
 
 enum { ROWS_A_WRITER = 1 << 19 };            /* before one more is begun for single batches */
 static const int64_t ENOUGH_BYTES = 8 << 20; /* of rewritten parts, before a lane ends its files */
@@ -28,6 +29,8 @@ struct bl_writer_pool {
   bl_writer_lane *lanes;
   size_t n, max;
   int64_t rows;
+  bl_arena *arena; /* of the settings; NULL: no writer was needed yet */
+  bl_write_settings settings;
 };
 
 bl_status bl_writer_pool_new(bl_table *t, const bl_data_writer_options *o, bl_staged *into, bl_writer_pool **out,
@@ -83,15 +86,31 @@ static void give_lane(bl_writer_pool *p, bl_writer_lane *l, int64_t rows) {
   pthread_mutex_unlock(&p->lock);
 }
 
-bl_status bl_writer_lane_write(bl_writer_lane *l, struct ArrowArray *batch, bl_error *err) {
+/* Made once, so that what is wrong with the table's properties is told once. */
+static bl_status make_settings(bl_writer_pool *p, bl_error *err) {
+  const bl_schema *schema = p->o.schema ? p->o.schema : bl_metadata_current_schema(p->t->metadata);
   bl_status st = BL_OK;
-  if (!l->writer) {
-    bl_data_writer_options o = l->pool->o;
-    o.plain = l->plain;
-    o.n_plain = l->n_plain;
-    o.kept_order = l->from ? l->from->sort_order_id : 0;
-    st = bl_data_writer_new(l->pool->t, &o, l->staged, &l->writer, err);
+  pthread_mutex_lock(&p->lock);
+  if (!p->o.settings) {
+    if (!p->arena) st = bl_arena_new(p->t->ctx, &p->arena, err);
+    if (st == BL_OK) st = bl_write_settings_new(p->t, schema, p->arena, &p->settings, err);
+    if (st == BL_OK) p->o.settings = &p->settings;
   }
+  pthread_mutex_unlock(&p->lock);
+  return st;
+}
+
+static bl_status begin_writer(bl_writer_lane *l, bl_error *err) {
+  BL_TRY(make_settings(l->pool, err));
+  bl_data_writer_options o = l->pool->o;
+  o.plain = l->plain;
+  o.n_plain = l->n_plain;
+  o.kept_order = l->from ? l->from->sort_order_id : 0;
+  return bl_data_writer_new(l->pool->t, &o, l->staged, &l->writer, err);
+}
+
+bl_status bl_writer_lane_write(bl_writer_lane *l, struct ArrowArray *batch, bl_error *err) {
+  bl_status st = l->writer ? BL_OK : begin_writer(l, err);
   if (st == BL_OK) return bl_data_writer_write(l->writer, batch, err);
   batch->release(batch);
   return st;
@@ -173,6 +192,7 @@ static void free_pool(bl_writer_pool *p) {
   }
   pthread_cond_destroy(&p->free_one);
   pthread_mutex_destroy(&p->lock);
+  bl_arena_free(p->arena);
   bl_free(ctx, p->lanes);
   bl_free(ctx, p);
 }

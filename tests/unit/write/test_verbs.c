@@ -346,6 +346,31 @@ static void test_rewriting__tries_no_dictionary_that_was_too_small_before(void *
   }
 }
 
+static void count_warning(void *user, bl_log_level level, const char *message) {
+  if (level == BL_LOG_WARNING && strstr(message, "write.metadata.metrics.column.k")) ++*(int *)user;
+}
+
+static void test_rewriting__tells_once_what_is_wrong_with_a_property(void **state) {
+  (void)state;
+  int warnings = 0;
+  test_heap heap = {0};
+  bl_ctx_options co;
+  bl_ctx_options_init(&co);
+  co.threads = 4;
+  co.log = count_warning;
+  co.user = &warnings;
+  world w = world_new_with(test_ctx_on(&heap, &co), 3, "k long, p int", "p");
+  world_set(&w, "write.metadata.metrics.column.k=much");
+  for (int i = 0; i < 8; i++) world_append(&w, "{\"k\":1,\"p\":1}\n{\"k\":2,\"p\":2}\n");
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    warnings = 0;
+    world_update(&w, "p = p + 2", "k = 1", modes[i]);
+    assert_int_equal(w.r.rows_updated, 8);
+    assert_int_equal(warnings, 1);
+  }
+  world_end(&w);
+}
+
 /* ---- the table's sort order ---- */
 
 static world sorted_world(int version) {
@@ -734,6 +759,7 @@ int main(void) {
       cmocka_unit_test(test_delete__counts_and_writes_nothing_in_a_dry_run),
       cmocka_unit_test(test_delete__is_not_done_twice_for_one_batch),
       cmocka_unit_test(test_rewriting__tries_no_dictionary_that_was_too_small_before),
+      cmocka_unit_test(test_rewriting__tells_once_what_is_wrong_with_a_property),
       cmocka_unit_test(test_update__writes_files_in_the_order_of_the_table),
       cmocka_unit_test(test_update__of_columns_that_do_not_order_leaves_rows_where_they_are),
       cmocka_unit_test(test_update__sorts_files_that_are_in_another_order),
