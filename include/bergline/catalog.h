@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* The catalog that the options name (o->drivers must outlive it). create: its store is made where it is missing.
- * BL_USAGE: none is named, or one of several; BL_NOT_FOUND: no such catalog, no such file; BL_UNSUPPORTED. End it by
- * bl_catalog_free. */
+/* The catalog that the options name (o->drivers must outlive it; NULL: the built-in ones). create: its store is made
+ * where it is missing. BL_USAGE: none is named, or one of several; BL_NOT_FOUND: no such catalog, no such file;
+ * BL_UNSUPPORTED. End it by bl_catalog_free. */
 BL_API bl_status bl_catalog_open(bl_ctx *ctx, const bl_table_options *o, bool create, bl_catalog **out,
                                  bl_error *err) BL_CHECKED;
 BL_API void bl_catalog_free(bl_catalog *c); /* NULL allowed */
@@ -34,15 +34,15 @@ BL_API bl_status bl_catalog_namespace_properties(bl_catalog *c, const char *ns, 
 BL_API bl_status bl_catalog_set_namespace(bl_catalog *c, const char *ns, const char *const *set, size_t n_set,
                                           const char *const *unset, size_t n_unset, bl_error *err) BL_CHECKED;
 
-/* BL_NOT_FOUND: no such table or namespace; BL_CONFLICT: the name is taken; BL_UNSUPPORTED: a view. In a warehouse folder
- * the table's folder gets the name, in one step, and its metadata is then written for its new place as bl_relocate does:
- * where that fails, BL_UNKNOWN says that it has its new name, and what ends it. dry_run: no more than what it would be
- * refused for. */
+/* BL_NOT_FOUND: no such table or namespace; BL_CONFLICT: the name is taken; BL_UNSUPPORTED: a view. In a warehouse
+ * folder the table's folder gets the name, in one step, and its metadata is then written for its new place as
+ * bl_relocate does: where that fails, BL_UNKNOWN says that it has its new name, and what ends it. dry_run: no more than
+ * what it would be refused for. */
 BL_API bl_status bl_catalog_rename(bl_ctx *ctx, const bl_table_options *o, const char *from, const char *to,
                                    bool dry_run, bl_error *err) BL_CHECKED;
 /* Give a metadata file a name. BL_CONFLICT: the name is taken, in a warehouse folder also by the files of another table
- * that was dropped; BL_NOT_FOUND: no such file or namespace; BL_UNSUPPORTED: a view's. The file is read first, so that a
- * catalog never names one that is no table's. In a warehouse folder the table is one of its own from then on, which
+ * that was dropped; BL_NOT_FOUND: no such file or namespace; BL_UNSUPPORTED: a view's. The file is read first, so that
+ * a catalog never names one that is no table's. In a warehouse folder the table is one of its own from then on, which
  * names the files that are there: BL_USAGE where they are not, as it was moved (bl_relocate). dry_run: no more than
  * what it would be refused for. */
 BL_API bl_status bl_catalog_register(bl_ctx *ctx, const bl_table_options *o, const char *name,

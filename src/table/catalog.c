@@ -117,15 +117,18 @@ bl_status bl_io_with_maps(bl_ctx *ctx, bl_io *io, const bl_table_options *o, bl_
 bl_status bl_catalog_open(bl_ctx *ctx, const bl_table_options *o, bool create, bl_catalog **out, bl_error *err) {
   bl_arena *a = NULL;
   bl_catalog_options c;
+  bl_drivers own = {0};
   bool found;
   bl_status st;
   *out = NULL;
   BL_GO(bl_arena_new(ctx, &a, err));
+  if (!o->drivers) BL_GO(bl_drivers_default(ctx, &own, err));
   BL_GO(bl_catalog_choose(a, o, &c, &found, err));
   if (!found) BL_GO(bl_fail(err, BL_USAGE, "no catalog is named: --catalog NAME, --uri URI or --warehouse DIR"));
   c.create = create;
-  st = bl_catalog_connect(ctx, o->drivers, &c, out, err);
+  st = bl_catalog_connect(ctx, o->drivers ? o->drivers : &own, &c, out, err);
 done:
+  bl_drivers_dispose(&own); /* the catalog needs none once it is open */
   bl_arena_free(a);
   return st;
 }

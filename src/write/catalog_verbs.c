@@ -17,7 +17,8 @@ enum { MOST_TRIES = 10 };
 
 typedef struct verb {
   bl_ctx *ctx;
-  const bl_table_options *o;
+  bl_table_options o;
+  bl_drivers own; /* where the options give none */
   bl_catalog *c;
   bl_arena *a;
   bl_io *io;
@@ -27,9 +28,11 @@ typedef struct verb {
 } verb;
 
 static bl_status begin(verb *v, bl_error *err) {
-  BL_TRY(bl_catalog_open(v->ctx, v->o, false, &v->c, err));
+  if (!v->o.drivers) BL_TRY(bl_drivers_default(v->ctx, &v->own, err));
+  if (!v->o.drivers) v->o.drivers = &v->own;
+  BL_TRY(bl_catalog_open(v->ctx, &v->o, false, &v->c, err));
   BL_TRY(bl_arena_new(v->ctx, &v->a, err));
-  BL_TRY(bl_io_with_maps(v->ctx, v->o->drivers->io, v->o, &v->io, err));
+  BL_TRY(bl_io_with_maps(v->ctx, v->o.drivers->io, &v->o, &v->io, err));
   return bl_table_name_parse(v->a, v->address, &v->name, err);
 }
 
@@ -37,6 +40,7 @@ static void end(verb *v) {
   if (v->io) v->io->free(v->io);
   bl_catalog_free(v->c);
   bl_arena_free(v->a);
+  bl_drivers_dispose(&v->own);
 }
 
 typedef struct told {
@@ -115,7 +119,7 @@ static bl_status register_pointer(const verb *v, const char *file, bl_error *err
 
 bl_status bl_catalog_register(bl_ctx *ctx, const bl_table_options *o, const char *name, const char *metadata_file,
                               bool dry_run, bl_error *err) {
-  verb v = {.ctx = ctx, .o = o, .address = name, .dry = dry_run};
+  verb v = {.ctx = ctx, .o = *o, .address = name, .dry = dry_run};
   bl_str file;
   bl_status st;
   BL_GO(begin(&v, err));
@@ -134,7 +138,7 @@ done:
 /* What a table that has a new folder names is written anew, for all who take paths as they are. */
 static bl_status relocate(const verb *v, const char *name, const char *folder, bl_error *err) {
   bl_table *t = NULL;
-  BL_TRY(bl_table_open(v->ctx, name, v->o, &t, err));
+  BL_TRY(bl_table_open(v->ctx, name, &v->o, &t, err));
   bl_str was = t->metadata->location, local = bl_path_local(was);
   bl_str location = bl_arena_printf(v->a, "%.*s%s", (int)(was.n - local.n), was.p, folder); /* file:, where it had it */
   bl_status st = location.p ? bl_relocate(t, location.p, NULL, err) : bl_nomem(err);
@@ -168,7 +172,7 @@ static bl_status rename_pointer(const verb *v, const bl_table_name *to, const ch
 
 bl_status bl_catalog_rename(bl_ctx *ctx, const bl_table_options *o, const char *from, const char *to, bool dry_run,
                             bl_error *err) {
-  verb v = {.ctx = ctx, .o = o, .address = from, .dry = dry_run};
+  verb v = {.ctx = ctx, .o = *o, .address = from, .dry = dry_run};
   bl_table_name name;
   bl_status st;
   BL_GO(begin(&v, err));
@@ -196,7 +200,7 @@ static bl_status find_rest(void *user, const bl_catalog_pair *folder, bl_error *
   purging *p = user;
   bl_table *t = NULL;
   (void)err;
-  if (bl_table_open(p->v->ctx, folder->value, p->v->o, &t, NULL) == BL_OK)
+  if (bl_table_open(p->v->ctx, folder->value, &p->v->o, &t, NULL) == BL_OK)
     p->rest = bl_strdup(p->v->ctx, t->metadata_path);
   bl_table_free(t);
   return BL_OK;
@@ -217,7 +221,7 @@ static bl_status tell_rest(purging *p, const bl_error *why, bl_error *err) {
 
 static bl_status open_table(purging *p, bl_table **out, bl_error *err) {
   bl_error why = BL_ERROR_INIT;
-  bl_status st = bl_table_open(p->v->ctx, p->v->address, p->v->o, out, &why);
+  bl_status st = bl_table_open(p->v->ctx, p->v->address, &p->v->o, out, &why);
   if (st == BL_OK) return BL_OK;
   return st == BL_NOT_FOUND ? tell_rest(p, &why, err) : bl_fail_at(err, st, why.position, "%s", why.message);
 }
@@ -291,7 +295,7 @@ static bl_status drop_folder(const verb *v, char **left, bl_error *err) {
 
 bl_status bl_catalog_drop(bl_ctx *ctx, const bl_table_options *o, const char *name, bool purge_too, bool dry_run,
                           char **left, bl_error *err) {
-  verb v = {.ctx = ctx, .o = o, .address = name, .dry = dry_run};
+  verb v = {.ctx = ctx, .o = *o, .address = name, .dry = dry_run};
   purging p = {.v = &v};
   char *file = NULL;
   bl_status st;

@@ -808,6 +808,21 @@ static void moves_that_are_reported_as_failed_but_made_are_done(suite *s) {
   }
 }
 
+/* Every call that takes options. */
+static void options_without_drivers_mean_the_built_in_ones(suite *s) {
+  bl_table_options bare = s->o;
+  char *left = NULL;
+  bare.drivers = NULL;
+  bl_catalog_free(s->c);
+  test_ok(bl_catalog_open(s->ctx, &bare, false, &s->c, &s->err), &s->err);
+  test_ok(bl_table_create(s->ctx, "db.t", &bare, &(bl_create_options){.schema = "id long"}, &s->err), &s->err);
+  test_ok(bl_catalog_rename(s->ctx, &bare, "db.t", "db.u", false, &s->err), &s->err);
+  test_ok(bl_catalog_drop(s->ctx, &bare, "db.u", false, false, &left, &s->err), &s->err);
+  test_ok(bl_catalog_register(s->ctx, &bare, "db.u", left, false, &s->err), &s->err);
+  test_ok(bl_catalog_drop(s->ctx, &bare, "db.u", true, false, NULL, &s->err), &s->err);
+  bl_text_free(s->ctx, left);
+}
+
 /* ---- running ---- */
 
 static void on_every_catalog(void (*test)(suite *s)) {
@@ -836,6 +851,7 @@ static void on_every_catalog(void (*test)(suite *s)) {
   X(files_written_for_a_table_that_is_gone_leave_no_folder)                                                            \
   X(handles_of_an_old_name_write_nothing)                                                                              \
   X(registers)                                                                                                         \
+  X(options_without_drivers_mean_the_built_in_ones)                                                                    \
   X(namespaces_come_and_go)                                                                                            \
   X(namespaces_have_properties)                                                                                        \
   X(namespaces_go_with_their_properties)                                                                               \
