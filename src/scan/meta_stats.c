@@ -49,7 +49,9 @@ bool bl_meta_stats(void *data_entry, const bl_field *f, bl_stats *out) {
   }
 }
 
-bool bl_partition_stats(const bl_partition_spec *spec, const bl_data_file *d, const bl_field *f, bl_stats *out) {
+/* A part of _partition (bl_filter_meta_schema), which is constant in a file of that spec: null where the spec has no
+ * such field. False where the value is not of the part's type. */
+static bool partition_stats(const bl_partition_spec *spec, const bl_data_file *d, const bl_field *f, bl_stats *out) {
   const bl_value *v = NULL;
   if (d->n_partition != spec->n_fields) return false;
   for (size_t i = 0; i < spec->n_fields; i++)
@@ -69,5 +71,5 @@ bool bl_entry_stats(void *user, const bl_field *f, bl_stats *out) {
   const bl_entry_told *t = user;
   if (f->id >= 0) return bl_meta_stats((void *)t->entry, f, out);
   const bl_typed_spec *s = bl_typed_specs_get(t->specs, t->entry->file.spec_id);
-  return s && bl_partition_stats(s->spec, &t->entry->file, f, out);
+  return s && partition_stats(s->spec, &t->entry->file, f, out);
 }

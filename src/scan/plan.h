@@ -53,10 +53,7 @@ void bl_plan_free(bl_plan *p); /* NULL allowed */
  * arithmetic where the file stores none, the last-updated number is bounded by rule R5; _file and _spec_id are
  * constant. */
 bool bl_meta_stats(void *data_entry, const bl_field *f, bl_stats *out);
-/* Of a part of _partition (bl_filter_meta_schema), which is constant in a file of that spec: null where the spec has no
- * such field. False where the value is not of the part's type. */
-bool bl_partition_stats(const bl_partition_spec *spec, const bl_data_file *d, const bl_field *f, bl_stats *out);
-/* Both, of one entry; user: a bl_entry_told. */
+/* The same, and those of the parts of _partition (bl_filter_meta_schema); user: a bl_entry_told. */
 typedef struct bl_entry_told {
   const bl_manifest_entry *entry;
   const bl_typed_specs *specs;

@@ -38,7 +38,7 @@ static bl_status check_located(bl_ctx *ctx, bl_io *io, const char *folder, const
   return st;
 }
 
-static bl_status check_newest(bl_ctx *ctx, bl_io *io, const char *folder, const bl_folder_next *next, bl_error *err) {
+bl_status bl_folder_check(bl_ctx *ctx, bl_io *io, const char *folder, const bl_folder_next *next, bl_error *err) {
   bl_error why = BL_ERROR_INIT;
   bl_located at;
   bl_status st = bl_locate_metadata(ctx, io, folder, &at, &why);
@@ -104,16 +104,12 @@ static bl_status settle(bl_ctx *ctx, bl_io *io, const char *path, const void *p,
 static bl_status publish(bl_ctx *ctx, bl_io *io, const char *folder, const bl_folder_next *next, const char *path,
                          bl_error *err) {
   bl_error why = BL_ERROR_INIT;
-  BL_TRY(check_newest(ctx, io, folder, next, err));
+  BL_TRY(bl_folder_check(ctx, io, folder, next, err));
   bl_status st = bl_io_write_all(io, path, next->p, next->n, true, err);
   if (st == BL_CONFLICT || st == BL_UNKNOWN) st = settle(ctx, io, path, next->p, next->n, st, err);
   if (st == BL_OK && bl_folder_hint(ctx, io, folder, next->version, false, &why) != BL_OK)
     bl_warn(ctx, "version-hint.text was not rewritten: %s", why.message);
   return st;
-}
-
-bl_status bl_folder_check(bl_ctx *ctx, bl_io *io, const char *folder, const bl_folder_next *next, bl_error *err) {
-  return check_newest(ctx, io, folder, next, err);
 }
 
 bl_status bl_folder_lock(bl_ctx *ctx, bl_io *io, const char *folder, bool is_new, bl_io_lock **out, bl_error *err) {
@@ -155,12 +151,6 @@ bl_status bl_folder_commit(bl_ctx *ctx, bl_io *io, const char *folder, const bl_
   if (st == BL_NOT_FOUND) bl_folder_sweep(ctx, io, folder);
   bl_free(ctx, path);
   return st;
-}
-
-bl_status bl_folder_publish(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, const void *p, size_t n,
-                            bool gzip, bl_error *err) {
-  const bl_folder_next next = {.version = version, .p = p, .n = n, .gzip = gzip};
-  return bl_folder_commit(ctx, io, folder, &next, err);
 }
 
 /* ---- 5. ---- */

@@ -25,17 +25,14 @@ typedef struct bl_folder_next {
   bool revives; /* a table that was dropped, or whose files are in a catalog's form: version - 1 may be its last one */
 } bl_folder_next;
 
-/* Write it. What a write that is reported as
- * failed has done is looked for: where the version is there, byte for byte, it is synced once more and done (with a
- * warning). BL_CONFLICT: the newest version is not version - 1, another table is there, a new one
- * would lie where the files of a dropped one are, or the lock was held too long; BL_NOT_FOUND: the table is gone, or
- * was dropped: nothing changed. BL_UNKNOWN: nobody knows whether the file is there, or will be after a power cut.
- * Others: nothing changed. */
-bl_status bl_folder_publish(bl_ctx *ctx, bl_io *io, const char *folder, int64_t version, const void *p, size_t n,
-                            bool gzip, bl_error *err) BL_CHECKED;
+/* Write it. What a write that is reported as failed has done is looked for: where the version is there, byte for byte,
+ * it is synced once more and done (with a warning). BL_CONFLICT: the newest version is not version - 1, another table
+ * is there, a new one would lie where the files of a dropped one are, or the lock was held too long; BL_NOT_FOUND: the
+ * table is gone, or was dropped: nothing changed. BL_UNKNOWN: nobody knows whether the file is there, or will be after
+ * a power cut. Others: nothing changed. */
 bl_status bl_folder_commit(bl_ctx *ctx, bl_io *io, const char *folder, const bl_folder_next *next,
                            bl_error *err) BL_CHECKED;
-/* What they would refuse. */
+/* What it would refuse. */
 bl_status bl_folder_check(bl_ctx *ctx, bl_io *io, const char *folder, const bl_folder_next *next,
                           bl_error *err) BL_CHECKED;
 

@@ -161,7 +161,6 @@ void bl_told_by_image(const bl_events *e, int64_t row, bl_told *out);
  * cannot be ordered counts as new; else it is BL_USAGE. */
 bl_status bl_apply_changes_begin(bl_applying *a, bl_events *events, const bl_snapshot *head, bool anyway,
                                  bl_error *err) BL_CHECKED; /* apply_changes.c */
-void bl_told_by_json(const bl_json *event, bl_told *out);
 /* The event in hand is counted; *rank: its place among all; *applied: before. */
 bl_status bl_apply_changes_take(bl_applying *a, const bl_told *told, bool *applied, int64_t *rank,
                                 bl_error *err) BL_CHECKED;

@@ -54,7 +54,7 @@ static bl_str number_text(const bl_json *event, const char *name) {
   return v && (v->kind == BL_J_NUMBER || v->kind == BL_J_STRING) ? v->text : BL_STR_NONE;
 }
 
-void bl_told_by_json(const bl_json *event, bl_told *out) {
+static void told_by_json(const bl_json *event, bl_told *out) {
   *out = (bl_told){0};
   if (event->kind != BL_J_OBJECT) return;
   const bl_json *type = bl_json_get(event, "_change_type");
@@ -126,7 +126,7 @@ static bl_status look_at_text(bl_applying *a, bl_str text, bl_told *told, bl_err
   *told = (bl_told){0};
   BL_TRY(bl_arena_new(a->ctx, &scratch, err));
   bl_status st = bl_json_parse(scratch, text.p, text.n, &v, NULL);
-  if (st == BL_OK) bl_told_by_json(v, told);
+  if (st == BL_OK) told_by_json(v, told);
   told->type = BL_STR_NONE;
   bl_arena_free(scratch);
   return st == BL_NOMEM ? bl_nomem(err) : BL_OK;
@@ -382,7 +382,7 @@ bl_status bl_apply_change(bl_applying *a, const bl_json *event, bl_error *err) {
   bool applied;
   int64_t rank;
   BL_TRY(bl_json_get_str(event, "_change_type", &type, err));
-  bl_told_by_json(event, &told);
+  told_by_json(event, &told);
   BL_TRY(bl_apply_changes_take(a, &told, &applied, &rank, err));
   if (applied) return BL_OK;
   BL_TRY(image_of(a, event, &image, err));

@@ -211,9 +211,7 @@ static bl_status check_folder_property(const bl_create_options *o, bl_error *err
   for (size_t i = 0; i < o->n_properties; i++) {
     bl_pair p;
     BL_TRY(bl_key_value(o->properties[i], &p, err));
-    if (bl_str_is(p.key, "write.metadata.path"))
-      return bl_fail(err, BL_USAGE,
-                     "wrong property: write.metadata.path: a table in a folder keeps its metadata there");
+    BL_TRY(bl_property_of_folders(p.key, err));
   }
   return BL_OK;
 }

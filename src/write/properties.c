@@ -120,3 +120,8 @@ bl_status bl_property_names_column(const bl_schema *schema, bl_str key, bl_error
   return bl_fail(err, BL_USAGE, "wrong property: %.*s: the table has no column %.*s", BL_STR_ARG(key),
                  BL_STR_ARG(column));
 }
+
+bl_status bl_property_of_folders(bl_str key, bl_error *err) {
+  if (!bl_str_is(key, "write.metadata.path")) return BL_OK;
+  return bl_fail(err, BL_USAGE, "wrong property: write.metadata.path: a table in a folder keeps its metadata there");
+}

@@ -16,6 +16,9 @@ bl_status bl_key_value(const char *text, bl_pair *out, bl_error *err) BL_CHECKED
  * are there may be older than the schema. */
 bl_status bl_property_names_column(const bl_schema *schema, bl_str key, bl_error *err) BL_CHECKED;
 
+/* A table in a folder keeps its metadata there: is the property one that says where? BL_USAGE. */
+bl_status bl_property_of_folders(bl_str key, bl_error *err) BL_CHECKED;
+
 /* May a property be set by hand, to this value (p NULL: unset)? BL_USAGE: format-version and the like are fields of the
  * metadata; or the property is one that bergline goes by, and the value makes no sense. */
 bl_status bl_property_allowed(bl_str key, bl_str value, bl_error *err) BL_CHECKED;

@@ -10,9 +10,7 @@ typedef struct property_change {
 
 static bl_status check_key(const property_change *c, bl_str key, bl_str value, bl_error *err) {
   BL_TRY(bl_property_allowed(key, value, err));
-  if (value.p && c->t->form == BL_FORM_HADOOP && bl_str_is(key, "write.metadata.path"))
-    return bl_fail(err, BL_USAGE, "wrong property: write.metadata.path: a table in a folder keeps its metadata there");
-  return BL_OK;
+  return value.p && c->t->form == BL_FORM_HADOOP ? bl_property_of_folders(key, err) : BL_OK;
 }
 
 static bl_status check_change(const property_change *c, bl_error *err) {

@@ -14,7 +14,8 @@ static bl_str trimmed(bl_str s) {
   return s;
 }
 
-bl_status bl_property_number(const bl_table *t, const char *key, int64_t otherwise, int64_t *out, bl_error *err) {
+/* A whole number from 1 on, `otherwise` where the property is not set. */
+static bl_status number_property(const bl_table *t, const char *key, int64_t otherwise, int64_t *out, bl_error *err) {
   bl_str text = property(t, key);
   *out = otherwise;
   if (!text.p || (bl_parse_i64(trimmed(text), out) && *out > 0)) return BL_OK;
@@ -243,7 +244,7 @@ static bl_status blooms_of(const bl_table *t, const bl_schema *schema, bl_arena 
   bl_parquet_bloom *list = bl_arena_alloc(a, p->n, sizeof *list);
   int64_t max;
   if (!list) return bl_nomem(err);
-  BL_TRY(bl_property_number(t, "write.parquet.bloom-filter-max-bytes", 1 << 20, &max, err));
+  BL_TRY(number_property(t, "write.parquet.bloom-filter-max-bytes", 1 << 20, &max, err));
   o->blooms = list;
   for (size_t i = 0; i < p->n; i++) {
     bl_str key = p->items[i].key;
@@ -265,10 +266,10 @@ static int64_t least(int64_t a, int64_t b) {
 
 static bl_status parquet_of(const bl_table *t, const bl_schema *schema, bl_arena *a, bl_parquet_options *o,
                             bl_error *err) {
-  BL_TRY(bl_property_number(t, "write.parquet.row-group-size-bytes", 128 << 20, &o->group_bytes, err));
-  BL_TRY(bl_property_number(t, "write.parquet.page-size-bytes", 1 << 20, &o->page_bytes, err));
-  BL_TRY(bl_property_number(t, "write.parquet.page-row-limit", 20000, &o->page_rows, err));
-  BL_TRY(bl_property_number(t, "write.parquet.dict-size-bytes", 1 << 20, &o->dictionary_bytes, err));
+  BL_TRY(number_property(t, "write.parquet.row-group-size-bytes", 128 << 20, &o->group_bytes, err));
+  BL_TRY(number_property(t, "write.parquet.page-size-bytes", 1 << 20, &o->page_bytes, err));
+  BL_TRY(number_property(t, "write.parquet.page-row-limit", 20000, &o->page_rows, err));
+  BL_TRY(number_property(t, "write.parquet.dict-size-bytes", 1 << 20, &o->dictionary_bytes, err));
   o->group_bytes = least(o->group_bytes, t->ctx->o.memory_budget / 3 + 1);
   o->page_bytes = least(o->page_bytes, 1 << 30);
   o->dictionary_bytes = least(o->dictionary_bytes, 1 << 30);
@@ -289,7 +290,7 @@ bl_status bl_write_settings_new(const bl_table *t, const bl_schema *schema, bl_a
   bl_str format = property(t, "write.format.default");
   if (format.p && !bl_str_is_nocase(trimmed(format), "parquet"))
     return refuse("write.format.default", format, "only Parquet is written", err);
-  BL_TRY(bl_property_number(t, "write.target-file-size-bytes", INT64_C(512) << 20, &out->target_bytes, err));
+  BL_TRY(number_property(t, "write.target-file-size-bytes", INT64_C(512) << 20, &out->target_bytes, err));
   BL_TRY(parquet_of(t, schema, a, &out->parquet, err));
   /* What is in no page yet is of a size that nobody knows: never more than a small part of the file. */
   out->parquet.page_bytes = least(out->parquet.page_bytes, out->target_bytes / 16 + 1);

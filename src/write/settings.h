@@ -41,8 +41,4 @@ typedef struct bl_write_settings {
 bl_status bl_write_settings_new(const bl_table *t, const bl_schema *schema, bl_arena *a, bl_write_settings *out,
                                 bl_error *err) BL_CHECKED;
 
-/* A whole number from 1 on, `otherwise` where the property is not set. */
-bl_status bl_property_number(const bl_table *t, const char *key, int64_t otherwise, int64_t *out,
-                             bl_error *err) BL_CHECKED;
-
 #endif

@@ -5,7 +5,8 @@
 
 static bl_status publish(fixture *f, int64_t version, bool gzip, const char *want) {
   f->err = (bl_error)BL_ERROR_INIT;
-  bl_status st = bl_folder_publish(f->ctx, f->io, "/t", version, "{}", 2, gzip, &f->err);
+  const bl_folder_next next = {.version = version, .p = "{}", .n = 2, .gzip = gzip};
+  bl_status st = bl_folder_commit(f->ctx, f->io, "/t", &next, &f->err);
   if (st == BL_OK) assert_int_equal(bl_io_memory_get(f->io, want).n, 2);
   return st;
 }
