@@ -67,43 +67,47 @@ static bl_status data_file(bl_table *t, bl_file_format f, bl_input *in, const ch
 /* Rows of Arrow IPC, whose errors name the file. */
 typedef struct arrow_rows {
   bl_ctx *ctx;
-  bl_str name;
+  char *name;
   struct ArrowArrayStream rows;
 } arrow_rows;
+
+static bl_status name_file(bl_status st, const char *name, const bl_error *e, bl_error *err) {
+  return st == BL_NOMEM ? bl_nomem(err) : bl_fail_at(err, st, e->position, "%s: %s", name, e->message);
+}
 
 static bl_status arrow_next(void *user, struct ArrowArray *out, bl_error *err) {
   arrow_rows *r = user;
   bl_error e = BL_ERROR_INIT;
   bl_status st = bl_stream_next(&r->rows, out, &e);
-  return st == BL_OK ? BL_OK : bl_fail_at(err, st, e.position, "%s: %s", r->name.p, e.message);
+  return st == BL_OK ? BL_OK : name_file(st, r->name, &e, err);
 }
 
 static void arrow_free(void *user) {
   arrow_rows *r = user;
   bl_stream_release(&r->rows);
-  bl_free(r->ctx, (char *)r->name.p);
+  bl_free(r->ctx, r->name);
   bl_free(r->ctx, r);
 }
 
-static bl_status arrow_open(arrow_rows *r, bl_input *in, struct ArrowSchema *schema, bl_error *err) {
+static bl_status arrow_open(arrow_rows *r, bl_input *in, const char *name, struct ArrowSchema *schema, bl_error *err) {
+  r->name = bl_strdup(r->ctx, name);
+  if (!r->name) return bl_nomem(err);
   BL_TRY(bl_arrow_init(err));
   BL_TRY(bl_arrow_ipc_reader(r->ctx, in, &r->rows, err));
-  int code = r->rows.get_schema(&r->rows, schema);
-  return code == 0 ? BL_OK : bl_fail(err, bl_stream_status(code), "%s", r->rows.get_last_error(&r->rows));
+  return bl_stream_schema(&r->rows, schema, err);
 }
 
 static bl_status arrow_file(bl_table *t, bl_input *in, const char *name, struct ArrowArrayStream *out, bl_error *err) {
   struct ArrowSchema schema = {0};
   bl_error e = BL_ERROR_INIT;
   arrow_rows *r = bl_calloc(t->ctx, 1, sizeof *r);
-  char *copy = bl_strdup(t->ctx, name);
-  if (r) *r = (arrow_rows){.ctx = t->ctx, .name = bl_str_of(copy)};
-  bl_status st = r && copy ? arrow_open(r, in, &schema, &e) : bl_nomem(&e);
+  if (!r) return bl_nomem(err);
+  r->ctx = t->ctx;
+  bl_status st = arrow_open(r, in, name, &schema, &e);
   bl_stream_source src = {.next = arrow_next, .dispose = arrow_free, .user = r};
   if (st == BL_OK) return bl_stream_make(t->ctx, &src, &schema, out, err);
-  if (r) arrow_free(r);
-  else bl_free(t->ctx, copy);
-  return st == BL_NOMEM ? bl_nomem(err) : bl_fail_at(err, st, e.position, "%s: %s", name, e.message);
+  arrow_free(r);
+  return name_file(st, name, &e, err);
 }
 
 bl_status bl_read_rows(bl_table *t, bl_input *in, const char *name, const bl_read_options *o,

@@ -13,11 +13,6 @@ namespace {
 
 namespace ac = arrow::compute;
 
-ac::ExecContext *context() {
-  static ac::ExecContext one(pool());
-  return &one;
-}
-
 /* Where each row's value lies among the values of the runs. */
 template <class Ends> std::shared_ptr<arrow::Array> places(const Ends &ends, int64_t rows) {
   arrow::Int64Builder out(pool());
@@ -38,7 +33,7 @@ std::shared_ptr<arrow::Array> places_of_runs(const arrow::Array &ends, int64_t r
 std::shared_ptr<arrow::Array> without_runs(const arrow::RunEndEncodedArray &a) {
   auto ends = ok(a.LogicalRunEnds(pool()));
   auto values = plain_layout(a.LogicalValues());
-  return ok(ac::Take(*values, *places_of_runs(*ends, a.length()), ac::TakeOptions::NoBoundsCheck(), context()));
+  return ok(ac::Take(*values, *places_of_runs(*ends, a.length()), ac::TakeOptions::NoBoundsCheck(), kernels()));
 }
 
 std::shared_ptr<arrow::DataType> nested_type(const arrow::DataType &t, arrow::FieldVector fields) {
@@ -68,8 +63,13 @@ std::shared_ptr<arrow::Array> plain_below(const std::shared_ptr<arrow::Array> &a
 
 } // namespace
 
+ac::ExecContext *kernels() {
+  static ac::ExecContext one(pool());
+  return &one;
+}
+
 arrow::Result<std::shared_ptr<arrow::Array>> cast_array(const arrow::Array &in, const arrow::TypeHolder &to) {
-  return ac::Cast(in, to, ac::CastOptions::Safe(), context());
+  return ac::Cast(in, to, ac::CastOptions::Safe(), kernels());
 }
 
 int64_t first_misfit(const arrow::Array &in, const arrow::TypeHolder &to) {

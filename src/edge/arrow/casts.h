@@ -5,10 +5,14 @@
 #include <memory>
 
 #include <arrow/array.h>
+#include <arrow/compute/type_fwd.h>
 #include <arrow/result.h>
 #include <arrow/type.h>
 
 namespace bl {
+
+/* What Arrow's kernels get: our pool, Arrow's threads. */
+arrow::compute::ExecContext *kernels();
 
 /* Values stay what they are, or it fails. */
 arrow::Result<std::shared_ptr<arrow::Array>> cast_array(const arrow::Array &in, const arrow::TypeHolder &to);

@@ -21,11 +21,6 @@ namespace {
 
 namespace ac = arrow::compute;
 
-ac::ExecContext *context() {
-  static ac::ExecContext one(pool());
-  return &one;
-}
-
 void give(const std::shared_ptr<arrow::RecordBatch> &batch, ArrowArray *out) {
   ok(arrow::ExportRecordBatch(*batch, out));
 }
@@ -55,7 +50,7 @@ void filter(ArrowArray *in, const ArrowSchema *schema, const uint8_t *keep, Arro
       continue;
     }
     if (!mask) mask = bits_of(keep, batch->num_rows());
-    columns.push_back(ok(ac::Filter(column, mask, ac::FilterOptions::Defaults(), context())).array());
+    columns.push_back(ok(ac::Filter(column, mask, ac::FilterOptions::Defaults(), kernels())).array());
   }
   give(arrow::RecordBatch::Make(batch->schema(), rows, std::move(columns)), out);
 }
