@@ -227,9 +227,9 @@ static bool print_special(bl_buf *b, double v) {
   return isinf(v) || v == 0;
 }
 
-/* Most numbers are a few digits with a point in them: a = m / 10^k with m below 10^15 (float: 10^6). Then m's digits are
- * the shortest, for texts of at most DBL_DIG (FLT_DIG) digits stand for different numbers; and as m and 10^k are exact,
- * the division gives the number nearest to that text. */
+/* Most numbers are a few digits with a point in them: a = m / 10^k with m below 10^15 (float: 10^6). Then m's digits
+ * are the shortest, for texts of at most DBL_DIG (FLT_DIG) digits stand for different numbers; and as m and 10^k are
+ * exact, the division gives the number nearest to that text. */
 static bool few_digits(double a, bool is_float, shortest *out) {
   static const double tens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
   const double most = is_float ? 1e6 : 1e15;

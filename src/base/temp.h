@@ -1,5 +1,5 @@
-/* temp.h: unlinked temporary files in the ctx's temporary folder. BL_IO names the folder. Close the descriptor to be rid
- * of the file. */
+/* temp.h: unlinked temporary files in the ctx's temporary folder. BL_IO names the folder. Close the descriptor to be
+ * rid of the file. */
 #ifndef BL_BASE_TEMP_H
 #define BL_BASE_TEMP_H
 

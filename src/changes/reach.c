@@ -93,7 +93,7 @@ struct bl_reach {
   target *targets;
   size_t n_targets, cap_targets;
   size_t missing, missing_newer; /* of both sides; of the newer alone */
-  int64_t everywhere; /* equality deletes of unpartitioned specs reach data up to this number */
+  int64_t everywhere;            /* equality deletes of unpartitioned specs reach data up to this number */
   bool equality;
 };
 

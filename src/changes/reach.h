@@ -27,8 +27,8 @@ bool bl_reach_wide(const bl_reach *r, const bl_manifest_file *m);
 bool bl_reach_has_equality(const bl_reach *r);
 /* May it hold a named file that is still to be found? */
 bool bl_reach_named(const bl_reach *r, const bl_manifest_file *m);
-/* May it hold a file that a delete of the newer side names, in a partition that is not the delete's? That is damage, and
- * to be looked for only when the file is nowhere else. */
+/* May it hold a file that a delete of the newer side names, in a partition that is not the delete's? That is damage,
+ * and to be looked for only when the file is nowhere else. */
 bool bl_reach_stray(const bl_reach *r, const bl_manifest_file *m);
 
 /* ---- from data files to delete manifests ---- */

@@ -59,8 +59,7 @@ const cli_command cli_fast_forward = {
     .about = "move a branch on to a snapshot that descends from it",
     .formats = "text|json",
     .text = "  TO is a branch, a tag or any other SNAP. Row ids stay what they are. Where the head of BRANCH is no "
-            "ancestor "
-            "of TO, nothing\n"
+            "ancestor of TO, nothing\n"
             "  is moved (exit 2).\n",
     .examples = "    bergline fast-forward /data/wh/db/orders main audit\n",
     .min_args = 3,
@@ -74,19 +73,16 @@ const cli_command cli_cherry_pick = {
     .synopsis = "TABLE SNAP [--ref NAME] [--summary K=V]… [--batch-id ID] [--dry-run]",
     .about = "make the change of one snapshot again on a branch",
     .formats = "text|json",
-    .text =
-        "  Publishes what was staged (--wap-id ID; SNAP is then wap:ID) or written on another branch. A snapshot whose "
-        "parent is the\n"
-        "  head of the branch is moved to: no new one is made, and --summary and --batch-id go to the table's "
-        "properties. Of others the "
-        "added files are added again, and their rows get new ids, as "
-        "a warning says;\n"
-        "  that is done for appends and dynamic overwrites only. A snapshot that the branch holds is not picked "
-        "again.\n"
-        "  Its batch id goes along, and so does the position of a source that apply has kept in it, where the branch "
-        "is at the position that\n"
-        "  it was at. Where apply has given the branch later events since, nothing is picked: rows would exist "
-        "twice.\n",
+    .text = "  Publishes what was staged (--wap-id ID; SNAP is then wap:ID) or written on another branch. A snapshot "
+            "whose parent is the\n"
+            "  head of the branch is moved to: no new one is made, and --summary and --batch-id go to the table's "
+            "properties. Of others the added files are added again, and their rows get new ids, as a warning says;\n"
+            "  that is done for appends and dynamic overwrites only. A snapshot that the branch holds is not picked "
+            "again.\n"
+            "  Its batch id goes along, and so does the position of a source that apply has kept in it, where the "
+            "branch is at the position that\n"
+            "  it was at. Where apply has given the branch later events since, nothing is picked: rows would exist "
+            "twice.\n",
     .examples = "    bergline append /data/wh/db/orders day.parquet --wap-id day-7\n"
                 "    bergline changes /data/wh/db/orders --from main --to wap:day-7\n"
                 "    bergline cherry-pick /data/wh/db/orders wap:day-7\n",
@@ -101,9 +97,8 @@ const cli_command cli_rollback = {
     .synopsis = "TABLE SNAP [--ref NAME] [--summary K=V]… [--batch-id ID] [--yes] [--dry-run]",
     .about = "set a branch back to one of its earlier snapshots",
     .formats = "text|json",
-    .text =
-        "  SNAP must be an ancestor of the branch's head. Row ids that were given are not given again. Asks, unless "
-        "--yes is given.\n",
+    .text = "  SNAP must be an ancestor of the branch's head. Row ids that were given are not given again. Asks, "
+            "unless --yes is given.\n",
     .examples = "    bergline rollback /data/wh/db/orders 2026-01-31T12:00:00 --yes\n",
     .min_args = 2,
     .max_args = 2,

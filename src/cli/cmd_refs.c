@@ -10,7 +10,10 @@ typedef struct ref_values {
 } ref_values;
 
 #define AT                                                                                                             \
-  { "--at", 0, CLI_VALUE, "SNAP", "the snapshot that it names (the head of main, or of --ref)", offsetof(ref_values, at) }
+  {                                                                                                                    \
+    "--at", 0, CLI_VALUE, "SNAP", "the snapshot that it names (the head of main, or of --ref)",                        \
+        offsetof(ref_values, at)                                                                                       \
+  }
 #define REPLACE                                                                                                        \
   {                                                                                                                    \
     "--replace", 0, CLI_FLAG, NULL, "move one that exists, or change how long it is kept",                             \
@@ -113,12 +116,10 @@ const cli_command cli_branch = {
                 "[--replace] [--ref NAME] [--summary K=V]… [--batch-id ID] [--yes] [--dry-run]",
     .about = "branches: made, dropped, listed",
     .formats = "text|json",
-    .text =
-        "  A branch is a line of snapshots of its own: write to it with --ref NAME, read it with --at NAME. drop asks, "
-        "unless --yes is\n"
-        "  given. Where main has no snapshot yet, and no --at is given, a branch begins with an empty snapshot of its "
-        "own, "
-        "and main stays without.\n",
+    .text = "  A branch is a line of snapshots of its own: write to it with --ref NAME, read it with --at NAME. drop "
+            "asks, unless --yes is\n"
+            "  given. Where main has no snapshot yet, and no --at is given, a branch begins with an empty snapshot of "
+            "its own, and main stays without.\n",
     .examples = "    bergline branch /data/wh/db/orders create audit --keep 10 --max-snapshot-age 7d\n"
                 "    bergline branch /data/wh/db/orders list\n",
     .options = branch_options,
@@ -132,8 +133,8 @@ const cli_command cli_branch = {
 
 const cli_command cli_tag = {
     .name = "tag",
-    .synopsis = "TABLE create|drop|list [NAME] [--at SNAP] [--max-ref-age TIME] [--replace] [--ref NAME] "
-                "[--summary K=V]… [--batch-id ID] [--yes] [--dry-run]",
+    .synopsis = "TABLE create|drop|list [NAME] [--at SNAP] [--max-ref-age TIME] [--replace] [--ref NAME] [--summary "
+                "K=V]… [--batch-id ID] [--yes] [--dry-run]",
     .about = "tags: names of snapshots",
     .formats = "text|json",
     .text = "  A tag names one snapshot and keeps it from expiring. drop asks, unless --yes is given.\n",

@@ -9,19 +9,17 @@
 
 static void write_addresses(cli_page *p) {
   static const cli_item table[] = {
-      {"/data/wh/db/orders", "A folder or URI. Its newest version is found by metadata/version-hint.text and what "
-                             "follows it, else by the number in the names vN.metadata.json or "
-                             "NNNNN-UUID.metadata.json, compressed ones too. A TABLE with a '/' in it, and any path "
-                             "that exists, is read this way."},
+      {"/data/wh/db/orders",
+       "A folder or URI. Its newest version is found by metadata/version-hint.text and what follows it, else by the "
+       "number in the names vN.metadata.json or NNNNN-UUID.metadata.json, compressed ones too. A TABLE with a '/' in "
+       "it, and any path that exists, is read this way."},
       {"…/metadata/v7.metadata.json", "A metadata file: that version of the table, read-only."},
       {"db.orders",
        "NAMESPACE.TABLE of a catalog: with --catalog NAME of a configuration file (see FILES), or straight with --uri "
        "sqlite:///path/catalog.db (or jdbc:sqlite:file:PATH?busy_timeout=MS, as Java has it) and --warehouse DIR; "
-       "where the file holds several catalogs, --catalog picks one. "
-       "Four slashes are a path from the root, three a relative one, as SQLAlchemy has it; three are taken for one "
-       "from "
-       "the root where only that file or folder is there. "
-       "--warehouse DIR alone: the table folder DIR/db/orders."}};
+       "where the file holds several catalogs, --catalog picks one. Four slashes are a path from the root, three a "
+       "relative one, as SQLAlchemy has it; three are taken for one from the root where only that file or folder is "
+       "there. --warehouse DIR alone: the table folder DIR/db/orders."}};
   static const cli_item snap[] = {
       {"7310000000000000002", "A snapshot id; id: in front makes any digits one."},
       {"main, audit, v1.0", "The snapshot of a branch or tag; also ref:NAME, where the name could be read otherwise."},
@@ -35,14 +33,12 @@ static void write_addresses(cli_page *p) {
   ITEMS(p, table);
   cli_page_text(p,
                 "\nA folder that was moved or copied still opens: paths that begin with the location in its metadata "
-                "are looked for in the folder that was given. --path-map FROM=TO (repeatable) adds further "
-                "mappings, for files and for the paths that delete files name.\n\nSNAP is one of these, tried in "
-                "this order:");
+                "are looked for in the folder that was given. --path-map FROM=TO (repeatable) adds further mappings, "
+                "for files and for the paths that delete files name.\n\nSNAP is one of these, tried in this order:");
   ITEMS(p, snap);
-  cli_page_text(p,
-                "\n--ref NAME picks the branch or tag whose head and history are meant; main by default. The head of "
-                "a branch is read with the table's current schema; an id, tag, time or sequence number with the "
-                "schema that its snapshot had.");
+  cli_page_text(p, "\n--ref NAME picks the branch or tag whose head and history are meant; main by default. The head "
+                   "of a branch is read with the table's current schema; an id, tag, time or sequence number with the "
+                   "schema that its snapshot had.");
 }
 
 /* ---- expressions ---- */
@@ -65,25 +61,22 @@ static void write_expressions(cli_page *p) {
       {"timestamptz '2026-01-31T12:00:00+01:00'", "The same with a zone."},
       {"uuid 'f79c3e09-677c-4bbd-a479-3f349cb785e7'", "A uuid."},
       {"x'0aff'", "Bytes, for binary and fixed columns."}};
-  cli_page_text(p,
-                "--where takes a predicate in SQL's three-valued logic; a row is kept where it is true, not where it "
-                "is false or unknown. Its parts are joined by not, and, or (which bind in this order) and "
-                "parentheses:");
+  cli_page_text(
+      p, "--where takes a predicate in SQL's three-valued logic; a row is kept where it is true, not where it is false "
+         "or unknown. Its parts are joined by not, and, or (which bind in this order) and parentheses:");
   ITEMS(p, forms);
   cli_page_text(p, "\nLiterals:");
   ITEMS(p, literals);
-  cli_page_text(p,
-                "\nA column is named as in the schema, upper and lower case differ; a.b is the field b of the struct "
-                "a. A name that is a keyword or has other characters than letters, digits and _ is put in double "
-                "quotes: \"a b\". The metadata columns of the command may be used: in scan, delete, update and "
-                "overwrite _row_id, "
-                "_last_updated_sequence_number, _last_updated_at, _file, _pos, _spec_id and the parts of _partition "
-                "(_partition.day). Rows of a file that comes in have none. Where a table column has the "
-                "same name, it wins, and meta._row_id is the metadata column. Times are UTC.\n\nAnything else "
-                "is refused with exit status 2 and a caret under the place:\n\n"
-                "    bergline: error: expression: column \"nmae\": there is none of this name and case\n"
-                "      nmae = 'x'\n"
-                "      ^");
+  cli_page_text(p, "\nA column is named as in the schema, upper and lower case differ; a.b is the field b of the "
+                   "struct a. A name that is a keyword or has other characters than letters, digits and _ is put in "
+                   "double quotes: \"a b\". The metadata columns of the command may be used: in scan, delete, update "
+                   "and overwrite _row_id, _last_updated_sequence_number, _last_updated_at, _file, _pos, _spec_id and "
+                   "the parts of _partition (_partition.day). Rows of a file that comes in have none. Where a table "
+                   "column has the same name, it wins, and meta._row_id is the metadata column. Times are "
+                   "UTC.\n\nAnything else is refused with exit status 2 and a caret under the place:\n\n"
+                   "    bergline: error: expression: column \"nmae\": there is none of this name and case\n"
+                   "      nmae = 'x'\n"
+                   "      ^");
 }
 
 /* ---- output ---- */
@@ -95,17 +88,16 @@ static void write_output(cli_page *p) {
       {"csv", "RFC 4180 with a header. Null is an empty field, the empty string is \"\"; nested values are JSON."},
       {"arrow", "The Arrow IPC stream, field ids in the metadata key PARQUET:field_id."},
       {"parquet", "One Parquet file with field ids."},
-      {"json",
-       "Reports (inspect, what a command that writes has done): one JSON document. Their default where standard "
-       "output is no terminal."}};
+      {"json", "Reports (inspect, what a command that writes has done): one JSON document. Their default where "
+               "standard output is no terminal."}};
   static const cli_item values[] = {
       {"int, long", "A JSON number."},
       {"float, double", "A JSON number, the shortest that reads back as the same value; \"NaN\", \"Infinity\", "
                         "\"-Infinity\" as strings."},
       {"decimal", "A string with all digits of its scale: \"12.50\"."},
-      {"date, time, timestamps", "ISO-8601 strings: \"2026-01-31\", \"12:00:00.000000\", "
-                                 "\"2026-01-31T12:00:00.000000\"; six fraction digits, nine for the nanosecond types; "
-                                 "+00:00 behind it where the type has a zone."},
+      {"date, time, timestamps",
+       "ISO-8601 strings: \"2026-01-31\", \"12:00:00.000000\", \"2026-01-31T12:00:00.000000\"; six fraction digits, "
+       "nine for the nanosecond types; +00:00 behind it where the type has a zone."},
       {"uuid", "A lower-case string."},
       {"fixed, binary", "Base64. Geometry and geography too: they are well-known binary."},
       {"struct", "An object by field name, in schema order."},
@@ -118,30 +110,26 @@ static void write_output(cli_page *p) {
                     "position of a source was to be kept."},
       {"already_applied",
        "true where the branch holds the batch (--batch-id), or all events (apply): nothing is done. So where a change "
-       "of "
-       "metadata alone (create, set, alter, branch …) was made under this id: of that the table's properties "
+       "of metadata alone (create, set, alter, branch …) was made under this id: of that the table's properties "
        "bergline.metadata-batches and bergline.metadata-summary tell."},
       {"snapshot_id, sequence_number", "Of the new snapshot."},
-      {"first_row_id, rows_assigned",
-       "What the commit took from the table's counter of row ids. Rows that keep their id "
-       "count too; what was taken for them is no row's."},
+      {"first_row_id, rows_assigned", "What the commit took from the table's counter of row ids. Rows that keep their "
+                                      "id count too; what was taken for them is no row's."},
       {"rows_inserted, rows_updated, rows_deleted, rows_unchanged",
        "Rows by what happened to them; unchanged: those that the table has as the input has them."},
       {"data_files_added, data_files_removed, delete_files_added, delete_files_removed", "Files."},
       {"attempts", "More than one where others committed meanwhile."},
-      {"done, metadata_location",
-       "Commands that change metadata alone: what was done, and the file that has it; in a dry "
-       "run planned: what would be."}};
+      {"done, metadata_location", "Commands that change metadata alone: what was done, and the file that has it; in a "
+                                  "dry run planned: what would be."}};
   cli_page_text(
-      p, "Data goes to standard output, or with -o to a file, which appears when it is complete: until then, "
-         "and where the command fails, an older one stays. A link is followed, and what is no regular file "
-         "(a pipe, a device, /dev/stdout) is written straight. The file's ending "
-         "chooses the format unless --format does (.txt, .ndjson, .jsonl, .csv, .arrow, .arrows, .ipc, .feather, "
-         ".parquet, .json, in upper or lower case); of another ending a warning tells. Everything else goes to "
-         "standard error: warnings are "
-         "lines that begin with \"bergline: warning: \", an error is one line \"bergline: error: WHAT: WHERE: "
-         "WHY\" with file, byte position, JSON path or field where there is one. A progress bar shows on a "
-         "terminal when the work is long; see --progress.\n\nFormats:");
+      p,
+      "Data goes to standard output, or with -o to a file, which appears when it is complete: until then, and where "
+      "the command fails, an older one stays. A link is followed, and what is no regular file (a pipe, a device, "
+      "/dev/stdout) is written straight. The file's ending chooses the format unless --format does (.txt, .ndjson, "
+      ".jsonl, .csv, .arrow, .arrows, .ipc, .feather, .parquet, .json, in upper or lower case); of another ending a "
+      "warning tells. Everything else goes to standard error: warnings are lines that begin with \"bergline: warning: "
+      "\", an error is one line \"bergline: error: WHAT: WHERE: WHY\" with file, byte position, JSON path or field "
+      "where there is one. A progress bar shows on a terminal when the work is long; see --progress.\n\nFormats:");
   ITEMS(p, formats);
   cli_page_text(p, "\nColumns come in schema order, then the metadata columns; with --columns in the order asked for. "
                    "Values in JSON:");

@@ -1,5 +1,5 @@
-/* locate.h: which metadata file of a table folder is the current one (bergline(1), ADDRESSES; the Hadoop table protocol of
- * the Iceberg spec, "File System Tables"). */
+/* locate.h: which metadata file of a table folder is the current one (bergline(1), ADDRESSES; the Hadoop table protocol
+ * of the Iceberg spec, "File System Tables"). */
 #ifndef BL_TABLE_LOCATE_H
 #define BL_TABLE_LOCATE_H
 

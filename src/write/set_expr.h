@@ -8,13 +8,19 @@
  *   primary    := literal | column | '(' expr ')' | coalesce '(' expr { ',' expr } ')' | cast '(' expr as type ')'
  *               | case { when PREDICATE then expr } [ else expr ] end
  *
- * Columns are the row's old values, also of metadata columns, PREDICATE is one of model/expr.h, literals are those of
- * predicates. V1 + - * % of integers are computed as longs, with a decimal as decimals of at most 38 digits, with a
- * float or double as doubles. What does not fit is an error, as is a division by zero of any type; null makes
- * everything null. V2 a / b of integers is a double, unless an integer is wanted (then it is cut towards zero) or a
- * decimal. V3 A literal takes the type that is wanted at its place and must fit it. Other values are converted to it
- * where numbers become numbers (fractions are cut for integers, rounded half away from zero for decimals), dates become
+ * Columns are the row's old values, also of metadata columns; PREDICATE is one of model/expr.h, literals are those of
+ * predicates.
+ *
+ *  V1 + - * % of integers are computed as longs, with a decimal as decimals of at most 38 digits, with a float or
+ *     double as doubles. What does not fit is an error, as is a division by zero of any type; null makes everything
+ *     null.
+ *
+ *  V2 a / b of integers is a double, unless an integer is wanted (then it is cut towards zero) or a decimal.
+ *
+ *  V3 A literal takes the type that is wanted at its place and must fit it. Other values are converted to it where
+ *     numbers become numbers (fractions are cut for integers, rounded half away from zero for decimals), dates become
  *     timestamps of their midnight, and anything becomes a string; else a cast is needed.
+ *
  *  V4 The whole value of a nested column can be null or another column of the same type. */
 #ifndef BL_WRITE_SET_EXPR_H
 #define BL_WRITE_SET_EXPR_H

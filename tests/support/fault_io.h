@@ -5,8 +5,9 @@
  *   bl_io *io = fault_io_new(&f, below);           below (local files) is freed with it
  *   f.hook = my_hook; f.user = …;                   NULL: everything passes
  *
- * Operations: "open" "read" "exists" "list" "create" "write" "finish" "remove" "rename" "lock" "sync". Calls are counted from 1
- * since the last fault_io_reset. A hook's failure is the operation's: finish then removes what was written. */
+ * Operations: "open" "read" "exists" "list" "create" "write" "finish" "remove" "rename" "lock" "sync". Calls are
+ * counted from 1 since the last fault_io_reset. A hook's failure is the operation's: finish then removes what was
+ * written. */
 #ifndef BL_TEST_FAULT_IO_H
 #define BL_TEST_FAULT_IO_H
 
