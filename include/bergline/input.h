@@ -50,7 +50,8 @@ BL_API bl_status bl_input_spool(bl_ctx *ctx,
                                 void *user, bl_input **out, bl_error *err) BL_CHECKED;
 
 /* Where the bytes of *in are gzip: another input in its place, with what they hold, which is unpacked into a temporary
- * file; *in is closed then. Other inputs stay. name is for messages. BL_DAMAGED: not all of it can be unpacked. */
+ * file; *in is closed then. Other inputs stay. name is for messages and may be NULL. BL_DAMAGED: not all of it
+ * can be unpacked. */
 BL_API bl_status bl_input_unpack(bl_ctx *ctx, const char *name, bl_input **in, bl_error *err) BL_CHECKED;
 
 #ifdef __cplusplus

@@ -86,6 +86,7 @@ bl_status bl_input_unpack(bl_ctx *ctx, const char *name, bl_input **in, bl_error
   uint8_t first[2];
   bl_input *plain = NULL;
   bl_error e = BL_ERROR_INIT;
+  if (!name) name = "input";
   if ((*in)->size < 2) return BL_OK;
   bl_status st = (*in)->read_at(*in, 0, first, sizeof first, err);
   if (st != BL_OK || !bl_is_gzip(first, sizeof first)) return st;

@@ -25,6 +25,15 @@ static world begin(int version) {
   return w;
 }
 
+/* What was done is as if it had not been: the next filter finds the same rows. */
+static void back_to(world *w, int64_t snapshot_id) {
+  char text[32];
+  bl_error err = BL_ERROR_INIT;
+  snprintf(text, sizeof text, "%lld", (long long)snapshot_id);
+  test_ok(bl_rollback(w->t, text, NULL, NULL, &err), &err);
+  world_reopen(w);
+}
+
 static const char *const filters[] = {
     "_row_id in (2, 6, 9)",
     "_row_id < 4 and k <> 2",
@@ -92,26 +101,35 @@ static void test_meta_filters__pick_what_a_scan_finds(void **state) {
 
 static void test_meta_filters__delete_takes_what_a_scan_finds(void **state) {
   (void)state;
-  for (size_t i = 0; i < 3 * BL_LEN(filters); i++) {
-    bool v2 = i % 3 == 2, all[200], found[200], left[200], want[200];
-    world w = begin(v2 ? 2 : 3);
+  static const struct {
+    int version;
+    bl_write_mode mode;
+  } how[] = {{3, BL_COPY_ON_WRITE}, {3, BL_MERGE_ON_READ}, {2, BL_COPY_ON_WRITE}};
+  for (size_t k = 0; k < BL_LEN(how); k++) {
+    bool all[200], found[200], left[200], want[200];
+    world w = begin(how[k].version);
+    int64_t head = w.t->metadata->current_snapshot_id;
     keys(&w, NULL, all);
-    keys(&w, filters[i / 3], found);
-    world_delete(&w, filters[i / 3], v2 ? BL_COPY_ON_WRITE : modes[i % 3]);
-    counts_are(&w, 0, 0, count(found), 0);
-    keys(&w, NULL, left);
-    all_but(all, found, want);
-    assert_memory_equal(want, left, sizeof want);
+    for (size_t i = 0; i < BL_LEN(filters); i++) {
+      keys(&w, filters[i], found);
+      world_delete(&w, filters[i], how[k].mode);
+      counts_are(&w, 0, 0, count(found), 0);
+      keys(&w, NULL, left);
+      all_but(all, found, want);
+      assert_memory_equal(want, left, sizeof want);
+      back_to(&w, head);
+    }
     world_end(&w);
   }
 }
 
 static void test_meta_filters__update_changes_what_a_scan_finds(void **state) {
   (void)state;
+  bool all[200], found[200], changed[200], left[200];
+  world w = begin(3);
+  int64_t head = w.t->metadata->current_snapshot_id;
+  keys(&w, NULL, all);
   for (size_t i = 0; i < 2 * BL_LEN(filters); i++) {
-    bool all[200], found[200], changed[200], left[200];
-    world w = begin(3);
-    keys(&w, NULL, all);
     keys(&w, filters[i / 2], found);
     world_update(&w, "v = 'new'", filters[i / 2], modes[i % 2]);
     counts_are(&w, 0, count(found), 0, 0);
@@ -119,26 +137,30 @@ static void test_meta_filters__update_changes_what_a_scan_finds(void **state) {
     keys(&w, NULL, left);
     assert_memory_equal(found, changed, sizeof found);
     assert_memory_equal(all, left, sizeof all);
-    world_end(&w);
+    back_to(&w, head);
   }
+  world_end(&w);
 }
 
 static void test_meta_filters__overwrite_replaces_what_a_scan_finds(void **state) {
   (void)state;
-  for (size_t i = 0; i < 2 * BL_LEN(filters); i++) {
+  for (size_t k = 0; k < BL_LEN(modes); k++) {
     bl_error err = BL_ERROR_INIT;
     bool all[200], found[200], left[200], want[200];
-    const char *where = filters[i / 2];
     world w = begin(3);
-    world_set(&w, i % 2 ? "write.delete.mode=copy-on-write" : "write.delete.mode=merge-on-read");
+    int64_t head = w.t->metadata->current_snapshot_id;
+    world_set(&w, k ? "write.delete.mode=copy-on-write" : "write.delete.mode=merge-on-read");
     keys(&w, NULL, all);
-    keys(&w, where, found);
-    test_ok(world_try_overwrite(&w, "{\"k\":100,\"p\":1}\n", BL_OVERWRITE_WHERE, where, &err), &err);
-    counts_are(&w, 1, 0, count(found), 0);
-    keys(&w, NULL, left);
-    all_but(all, found, want);
-    want[100] = true;
-    assert_memory_equal(want, left, sizeof want);
+    for (size_t i = 0; i < BL_LEN(filters); i++) {
+      keys(&w, filters[i], found);
+      test_ok(world_try_overwrite(&w, "{\"k\":100,\"p\":1}\n", BL_OVERWRITE_WHERE, filters[i], &err), &err);
+      counts_are(&w, 1, 0, count(found), 0);
+      keys(&w, NULL, left);
+      all_but(all, found, want);
+      want[100] = true;
+      assert_memory_equal(want, left, sizeof want);
+      back_to(&w, head);
+    }
     world_end(&w);
   }
 }
@@ -263,13 +285,14 @@ static void test_meta_filters__go_along_with_staged_work(void **state) {
 /* Each filter as text, and back. */
 static void test_meta_filters__come_through_as_text(void **state) {
   (void)state;
+  bool all[200], found[200], left[200], want[200];
+  world w = begin(3);
+  int64_t head = w.t->metadata->current_snapshot_id;
+  keys(&w, NULL, all);
   for (size_t i = 0; i < BL_LEN(filters); i++) {
     bl_error err = BL_ERROR_INIT;
-    world w = begin(3);
     char *text = NULL;
-    bool all[200], found[200], left[200], want[200];
     bl_write_options o = {.mode = BL_MERGE_ON_READ, .batch_id = "b", .stage = &text};
-    keys(&w, NULL, all);
     keys(&w, filters[i], found);
     test_ok(bl_delete_rows(w.t, filters[i], &o, &w.r, &err), &err);
     test_ok(bl_commit_staged(w.t, (const char *const *)&text, 1, NULL, &w.r, &err), &err);
@@ -278,8 +301,9 @@ static void test_meta_filters__come_through_as_text(void **state) {
     all_but(all, found, want);
     assert_memory_equal(want, left, sizeof want);
     bl_text_free(w.ctx, text);
-    world_end(&w);
+    back_to(&w, head);
   }
+  world_end(&w);
 }
 
 static void test_meta_filters__a_row_that_moved_is_found_by_its_id(void **state) {
