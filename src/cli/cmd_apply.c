@@ -63,8 +63,7 @@ const cli_command cli_apply = {
     .formats = "text|json",
     .text =
         "  FILE holds an event a line or row; - is standard input. The last event of a key counts. Rows that the table "
-        "has "
-        "keep\n"
+        "has keep\n"
         "  their ids, and only those of which a value differs are written. Columns that no event has keep their "
         "values.\n"
         "\n"
@@ -77,8 +76,7 @@ const cli_command cli_apply = {
         "  to a new id.\n"
         "\n"
         "  changes: what 'bergline changes' gives as NDJSON, CSV, Arrow, Parquet, Avro or ORC. Commits that were "
-        "applied are known by their ids "
-        "(the\n"
+        "applied are known by their ids (the\n"
         "  last 256 are kept), so batches may overlap and be repeated. Older ones are told by _commit_sequence_number\n"
         "  (changes --columns …,_commit_sequence_number); what cannot be ordered is an error, but with a --batch-id, "
         "which\n"
@@ -93,10 +91,9 @@ const cli_command cli_apply = {
         "  another server's log) is applied as it comes, with a warning. A batch that changes no row makes a "
         "snapshot,\n"
         "  too, where it has a later position or a --batch-id: both are kept.\n",
-    .examples =
-        "    bergline apply /data/wh/db/orders events.ndjson --key id --source debezium\n"
-        "    bergline changes prod.orders --from ts:2026-01-01 | bergline apply /data/copy/orders - --key id --source "
-        "changes\n",
+    .examples = "    bergline apply /data/wh/db/orders events.ndjson --key id --source debezium\n"
+                "    bergline changes prod.orders --from ts:2026-01-01 | bergline apply /data/copy/orders - --key id "
+                "--source changes\n",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(apply_values),
