@@ -310,8 +310,10 @@ static bl_status look_inside(const fs_catalog *c, const char *folder, bl_error *
   DIR *dir = opendir(folder);
   if (!dir) return bl_fs_error(err, "cannot list", folder);
   for (struct dirent *e; st == BL_OK && (e = readdir(dir));) {
-    char *path = goes_along(e->d_name) ? NULL : bl_asprintf(c->c.ctx, "%s/%s", folder, e->d_name);
-    if (path && !bl_fs_is_leftover(c, path, e->d_name)) st = not_empty(folder, err);
+    if (goes_along(e->d_name)) continue;
+    char *path = bl_asprintf(c->c.ctx, "%s/%s", folder, e->d_name);
+    if (!path) st = bl_nomem(err);
+    else if (!bl_fs_is_leftover(c, path, e->d_name)) st = not_empty(folder, err);
     bl_free(c->c.ctx, path);
   }
   closedir(dir);

@@ -19,12 +19,16 @@ typedef struct world {
   bl_error err;
 } world;
 
-static void begin(world *w) {
-  *w = (world){.ctx = test_ctx(), .dir = test_temp_dir(), .err = BL_ERROR_INIT};
+static void begin_with(world *w, bl_ctx *ctx) {
+  *w = (world){.ctx = ctx, .dir = test_temp_dir(), .err = BL_ERROR_INIT};
   test_ok(bl_drivers_default(w->ctx, &w->drivers, &w->err), &w->err);
   w->o = (bl_table_options){.warehouse = w->dir, .drivers = &w->drivers};
   test_ok(bl_catalog_open(w->ctx, &w->o, true, &w->c, &w->err), &w->err);
   test_ok(bl_catalog_create_namespace(w->c, "db", NULL, 0, &w->err), &w->err);
+}
+
+static void begin(world *w) {
+  begin_with(w, test_ctx());
 }
 
 static void end(world *w) {
@@ -461,6 +465,23 @@ static void test_catalog_fs__a_rename_that_was_cut_short_is_ended_by_relocate(vo
   end(&w);
 }
 
+static void test_catalog_fs__without_memory_no_namespace_counts_as_empty(void **state) {
+  (void)state;
+  world w;
+  test_heap heap = {0};
+  begin_with(&w, test_ctx_on(&heap, NULL));
+  make_table(&w, "db.t");
+  bl_status st = BL_NOMEM;
+  for (long at = 1; st == BL_NOMEM; at++) {
+    bl_error err = BL_ERROR_INIT;
+    heap.fail_at = heap.allocations + at;
+    st = bl_catalog_check_empty(w.c, "db", &err);
+    heap.fail_at = 0;
+    if (st != BL_NOMEM) test_status(BL_CONFLICT, st, &err);
+  }
+  end(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_catalog_fs__a_table_that_was_not_finished_is_nothing),
@@ -481,6 +502,7 @@ int main(void) {
       cmocka_unit_test(test_catalog_fs__what_was_not_finished_gives_way_to_a_name),
       cmocka_unit_test(test_catalog_fs__a_folder_of_others_keeps_its_name),
       cmocka_unit_test(test_catalog_fs__a_rename_that_was_cut_short_is_ended_by_relocate),
+      cmocka_unit_test(test_catalog_fs__without_memory_no_namespace_counts_as_empty),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
