@@ -232,6 +232,20 @@ class Verbs(LibraryCase):
         self.assertEqual(got.column('st').to_pylist(), [{'d': 'u'}, {'d': 'v'}, {'d': 'u'}])
         self.assertEqual(got.column('l').to_pylist(), [['u', 'v'], [], ['u']])
 
+    def test_views_of_lists_and_runs_are_what_they_mean_at_every_level(self):
+        numbers = pa.array([1, 2, 3, None, 5], pa.int16())
+        views = pa.ListViewArray.from_arrays(pa.array([3, 0, 0, 1], pa.int32()), pa.array([2, 2, 0, 4], pa.int32()), numbers,
+                                             mask=pa.array([False, False, True, False]))
+        large = pa.LargeListViewArray.from_arrays(pa.array([4, 0, 1, 0], pa.int64()), pa.array([1, 1, 0, 5], pa.int64()), numbers)
+        runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3, 4], pa.int32()), pa.array(['a', None, 'c']))
+        deep = pa.StructArray.from_arrays([views, runs], ['l', 'r'])
+        given = rows(v=views, g=large, r=runs, s=pa.StructArray.from_arrays([views, runs], ['l', 'r']))
+        t = self.table('t', 'v list<int>, g list<long>, r string, s struct<l: list<long>, r: string>')
+        for part in (given, given.slice(1, 2), given.slice(3)):
+            t.append(part)
+        self.maxDiff = None
+        self.shows(t, given.to_pylist() + given.slice(1).to_pylist())
+
     def test_a_sliced_table_is_its_slice(self):
         t = self.table('t', 'k long, l list<string>')
         t.append(rows(k=[1, 2, 3, 4], l=[['a'], None, ['c', 'd'], []]).slice(1, 2))

@@ -75,7 +75,7 @@ void concat(ArrowArray *in, size_t n, const ArrowSchema *schema, ArrowArray *out
 void cast(ArrowArray *in, const ArrowSchema *in_type, const ArrowSchema *out_type, ArrowArray *out) {
   Owned owned(in);
   auto to = borrow_type(out_type);
-  auto array = owned.take(borrow_type(in_type));
+  auto array = plain_layout(owned.take(borrow_type(in_type)));
   auto result = cast_array(*array, to);
   if (!result.ok()) {
     const arrow::Status &st = result.status();
