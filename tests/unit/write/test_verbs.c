@@ -1,4 +1,6 @@
 /* test_verbs.c: delete, update and overwrite: ids, vectors, files that go whole, conflicts, refusals. */
+#include <dirent.h>
+
 #include "verbs_world.h"
 
 #include "edge/io_local.h"

@@ -10,9 +10,6 @@
 #ifndef BL_TESTS_WRITE_VERBS_WORLD_H
 #define BL_TESTS_WRITE_VERBS_WORLD_H
 
-#include <dirent.h>
-#include <sys/stat.h>
-
 #include "bergline/changes.h"
 #include "bergline/input.h"
 #include "bergline/write.h"
@@ -21,6 +18,7 @@
 #include "support/apply.h"
 #include "support/rows.h"
 #include "support/text_input.h"
+#include "support/tree.h"
 #include "table/manifests.h"
 
 typedef struct world {
@@ -53,33 +51,11 @@ static inline world world_new(int version, const char *schema, const char *parti
   return world_new_with(test_ctx(), version, schema, partition);
 }
 
-static inline void copy_folder(const char *from, const char *to) {
-  DIR *d = opendir(from);
-  assert_non_null(d);
-  assert_int_equal(mkdir(to, 0777), 0);
-  for (struct dirent *e; (e = readdir(d));) {
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-    char *a = test_join(from, e->d_name), *b = test_join(to, e->d_name);
-    struct stat info;
-    assert_int_equal(stat(a, &info), 0);
-    if (S_ISDIR(info.st_mode)) copy_folder(a, b);
-    else {
-      size_t n;
-      void *p = test_read(a, &n);
-      test_write(b, p, n);
-      free(p);
-    }
-    free(a);
-    free(b);
-  }
-  closedir(d);
-}
-
 static inline world world_copy(const char *fixture) {
   world w = {.ctx = test_ctx(), .dir = test_temp_dir()};
   char *from = test_path(fixture), *table = test_join(from, "table");
   w.table = test_join(w.dir, "t");
-  copy_folder(table, w.table);
+  test_copy_tree(table, w.table);
   free(table);
   free(from);
   world_reopen(&w);
@@ -259,24 +235,9 @@ static inline size_t world_count_live(world *w, bl_manifest_content content, int
   return live;
 }
 
-static inline size_t count_files(const char *folder) {
-  size_t n = 0;
-  DIR *d = opendir(folder);
-  for (struct dirent *e; d && (e = readdir(d));) {
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-    char *p = test_join(folder, e->d_name);
-    struct stat info;
-    assert_int_equal(stat(p, &info), 0);
-    n += S_ISDIR(info.st_mode) ? count_files(p) : 1;
-    free(p);
-  }
-  if (d) closedir(d);
-  return n;
-}
-
 /* Files below the table's folder. */
 static inline size_t world_count_files(const world *w) {
-  return count_files(w->table);
+  return test_count_files(w->table);
 }
 
 #endif
