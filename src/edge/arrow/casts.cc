@@ -52,7 +52,7 @@ template <class Views> std::shared_ptr<arrow::Array> without_views(const Views &
     for (int64_t i = 0; i < a.value_length(row); i++) ok(at.Append(a.value_offset(row) + i));
   }
   ends.UnsafeAppend(static_cast<int32_t>(at.length()));
-  auto values = ok(ac::Take(*plain_layout(a.values()), *ok(at.Finish()), ac::TakeOptions::NoBoundsCheck(), context()));
+  auto values = ok(ac::Take(*plain_layout(a.values()), *ok(at.Finish()), ac::TakeOptions::NoBoundsCheck(), kernels()));
   return ok(arrow::ListArray::FromArrays(*ok(ends.Finish()), *values, pool()));
 }
 
