@@ -239,8 +239,9 @@ class Verbs(LibraryCase):
         large = pa.LargeListViewArray.from_arrays(pa.array([4, 0, 1, 0], pa.int64()), pa.array([1, 1, 0, 5], pa.int64()), numbers)
         runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3, 4], pa.int32()), pa.array(['a', None, 'c']))
         deep = pa.StructArray.from_arrays([views, runs], ['l', 'r'])
-        given = rows(v=views, g=large, r=runs, s=pa.StructArray.from_arrays([views, runs], ['l', 'r']))
-        t = self.table('t', 'v list<int>, g list<long>, r string, s struct<l: list<long>, r: string>')
+        words = pa.array([['x', None], None, [], ['more than twelve bytes']], pa.list_view(pa.string_view()))
+        given = rows(v=views, g=large, r=runs, s=pa.StructArray.from_arrays([views, runs], ['l', 'r']), w=words)
+        t = self.table('t', 'v list<int>, g list<long>, r string, s struct<l: list<long>, r: string>, w list<string>')
         for part in (given, given.slice(1, 2), given.slice(3)):
             t.append(part)
         self.maxDiff = None

@@ -107,6 +107,8 @@ std::shared_ptr<arrow::Array> plain_layout(const std::shared_ptr<arrow::Array> &
   switch (a->type_id()) {
   case Type::EXTENSION: return plain_layout(static_cast<const arrow::ExtensionArray &>(*a).storage());
   case Type::RUN_END_ENCODED: return without_runs(static_cast<const arrow::RunEndEncodedArray &>(*a));
+  case Type::STRING_VIEW: return ok(cast_array(*a, arrow::utf8())); /* nothing picks rows of these */
+  case Type::BINARY_VIEW: return ok(cast_array(*a, arrow::binary()));
   case Type::LIST_VIEW: return without_views(static_cast<const arrow::ListViewArray &>(*a));
   case Type::LARGE_LIST_VIEW: return without_views(static_cast<const arrow::LargeListViewArray &>(*a));
   case Type::STRUCT:

@@ -20,7 +20,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> cast_array(const arrow::Array &in, 
 int64_t first_misfit(const arrow::Array &in, const arrow::TypeHolder &to);
 
 /* Layouts that no cast takes, or takes wrong, replaced at every level: runs by their values, views of lists by lists
- * (Arrow's own cast of these leaves the last offset out), extension types by their storage. Throws. */
+ * (Arrow's own cast of these leaves the last offset out), views of bytes by bytes, extension types by their storage.
+ * Throws. */
 std::shared_ptr<arrow::Array> plain_layout(const std::shared_ptr<arrow::Array> &a);
 
 } // namespace bl
