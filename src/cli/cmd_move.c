@@ -9,6 +9,7 @@ static bl_status moved(cli *c, const bl_write_result *r, const char *what) {
                 r->already_applied    ? "nothing: it is applied already"
                 : r->committed || dry ? what
                                       : "nothing");
+  if (r->already_applied) cli_json_bool(&j, "already_applied", true);
   if (r->snapshot_id) cli_json_number(&j, "snapshot_id", r->snapshot_id);
   if (r->rows_assigned) {
     cli_json_number(&j, "first_row_id", r->first_row_id);

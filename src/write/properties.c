@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "write/settings.h"
 
 int64_t bl_property_i64(const bl_pairs *p, const char *key, int64_t otherwise) {
   int64_t v;
@@ -39,11 +40,15 @@ typedef enum value_kind {
   SWITCH,
   MODE,
   ISOLATION,
-  CODEC /* of metadata */
+  CODEC /* of metadata */,
+  PARQUET_CODEC,
+  LEVEL,
+  METRICS,
+  RATE
 } value_kind;
 
 static const struct {
-  const char *key;
+  const char *key; /* with a dot at its end: the column's name follows */
   value_kind kind;
 } known[] = {{"commit.retry.num-retries", COUNT},
              {"commit.retry.min-wait-ms", COUNT},
@@ -63,6 +68,12 @@ static const struct {
              {"write.parquet.page-row-limit", AMOUNT},
              {"write.parquet.dict-size-bytes", AMOUNT},
              {"write.parquet.bloom-filter-max-bytes", AMOUNT},
+             {"write.parquet.bloom-filter-enabled.column.", SWITCH},
+             {"write.parquet.bloom-filter-fpp.column.", RATE},
+             {"write.parquet.compression-codec", PARQUET_CODEC},
+             {"write.parquet.compression-level", LEVEL},
+             {"write.metadata.metrics.default", METRICS},
+             {"write.metadata.metrics.column.", METRICS},
              {"write.object-storage.enabled", SWITCH},
              {"write.object-storage.partitioned-paths", SWITCH},
              {"write.delete.mode", MODE},
@@ -80,21 +91,32 @@ static bool one_of(bl_str v, const char *a, const char *b) {
 /* What is wanted, NULL where the value is that. */
 static const char *unlike(value_kind kind, bl_str v) {
   int64_t n;
+  double rate;
+  bl_metrics_mode mode;
   switch (kind) {
   case COUNT: return bl_parse_i64(v, &n) && n >= 0 ? NULL : "a number is expected";
   case AMOUNT: return bl_parse_i64(v, &n) && n > 0 ? NULL : "a number above 0 is expected";
   case SWITCH: return one_of(v, "true", "false") ? NULL : "true or false is expected";
   case MODE: return one_of(v, "copy-on-write", "merge-on-read") ? NULL : "merge-on-read or copy-on-write is expected";
   case CODEC: return one_of(v, "none", "gzip") ? NULL : "none or gzip is expected";
+  case PARQUET_CODEC: return bl_parquet_codec(v) ? NULL : "zstd, snappy, gzip, lz4, brotli or uncompressed is expected";
+  case LEVEL: return bl_parquet_level(v, &n) ? NULL : "a level from -7 to 22 is expected";
+  case METRICS: return bl_metrics_mode_parse(v, &mode) ? NULL : "none, counts, truncate(N) or full is expected";
+  case RATE: return bl_bloom_rate(v, &rate) ? NULL : "a number between 0 and 1 is expected";
   default: return one_of(v, "serializable", "snapshot") ? NULL : "serializable or snapshot is expected";
   }
 }
 
+static bool is_of(bl_str key, const char *known_key) {
+  size_t n = strlen(known_key);
+  return known_key[n - 1] == '.' ? bl_str_starts(key, bl_str_of(known_key)) : bl_str_is(key, known_key);
+}
+
 static bl_status makes_sense(bl_str key, bl_str value, bl_error *err) {
   for (size_t i = 0; i < BL_LEN(known); i++) {
-    const char *wanted = bl_str_is(key, known[i].key) ? unlike(known[i].kind, value) : NULL;
+    const char *wanted = is_of(key, known[i].key) ? unlike(known[i].kind, value) : NULL;
     if (wanted)
-      return bl_fail(err, BL_USAGE, "wrong property: %s: \"%.*s\": %s", known[i].key, BL_STR_ARG(value), wanted);
+      return bl_fail(err, BL_USAGE, "wrong property: %.*s: \"%.*s\": %s", BL_STR_ARG(key), BL_STR_ARG(value), wanted);
   }
   return BL_OK;
 }

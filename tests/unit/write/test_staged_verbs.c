@@ -330,6 +330,18 @@ static void test_staged_verbs__parts_become_one_snapshot(void **state) {
   world_end(&w);
 }
 
+static void test_staged_verbs__a_part_that_is_given_twice_is_no_conflict_with_itself(void **state) {
+  (void)state;
+  static const call cow_3 = {run_update, "update", .set = "s = 'u'", .where = "k = 3", .mode = BL_COPY_ON_WRITE};
+  static const call apply = {run_apply, "apply", .rows = DEBEZIUM, .mode = BL_MERGE_ON_READ};
+  world w = begin();
+  char *texts[] = {stage(&w, &delete_2), stage(&w, &update_3), stage(&w, &cow_3), stage(&w, &apply)};
+  for (size_t i = 0; i < BL_LEN(texts); i++)
+    commit_fails(&w, (char *[]){texts[i], texts[i]}, 2, BL_USAGE, "one is given twice");
+  free_all(texts, BL_LEN(texts));
+  world_end(&w);
+}
+
 static void test_staged_verbs__parts_that_touch_one_row_go_by_the_same_rules(void **state) {
   (void)state;
   static const call cow_2 = {run_delete, "delete", .where = "k = 3", .mode = BL_COPY_ON_WRITE};
@@ -575,6 +587,7 @@ int main(void) {
       cmocka_unit_test(test_staged_verbs__appended_rows_that_match_conflict_where_serializable),
       cmocka_unit_test(test_staged_verbs__events_of_a_source_that_another_has_applied_conflict),
       cmocka_unit_test(test_staged_verbs__parts_become_one_snapshot),
+      cmocka_unit_test(test_staged_verbs__a_part_that_is_given_twice_is_no_conflict_with_itself),
       cmocka_unit_test(test_staged_verbs__parts_that_touch_one_row_go_by_the_same_rules),
       cmocka_unit_test(test_staged_verbs__whole_files_go_by_the_same_rules),
       cmocka_unit_test(test_staged_verbs__workers_that_replace_the_same_files_add_theirs),
