@@ -250,7 +250,8 @@ const cli_command cli_catalog = {
         "which the table\n"
         "  can be registered again, in the same or another catalog; in a warehouse folder the files lie where they "
         "were, and no\n"
-        "  other table is made there. Where a purge was cut short, drop --purge again names the metadata file that is "
+        "  other table is made there. Two names for one metadata file share its files: a purge under one takes them from "
+        "the other. Where a purge was cut short, drop --purge again names the metadata file that is "
         "left:\n"
         "  register it, and purge it again.\n",
     .more = list_actions,
