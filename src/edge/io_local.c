@@ -547,7 +547,11 @@ static int rename_without_flags(const char *from, const char *to) {
   struct stat info;
   if (lstat(to, &info) == 0) return EEXIST;
   if (lstat(from, &info) == 0 && S_ISDIR(info.st_mode)) return rename(from, to) == 0 ? 0 : errno;
-  return link(from, to) == 0 && unlink(from) == 0 ? 0 : errno;
+  if (link(from, to) != 0) return errno;
+  if (unlink(from) == 0) return 0;
+  int code = errno;
+  (void)unlink(to);
+  return code;
 }
 
 static bl_status local_rename(bl_io *base, const char *from, const char *to, bl_error *err) {
