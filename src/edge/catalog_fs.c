@@ -91,17 +91,34 @@ static bl_status look(const fs_catalog *c, const char *folder, fs_found *out, bl
   return st;
 }
 
-static bl_status need_table(const fs_catalog *c, const char *name, const fs_found *f, bl_error *err) {
+static bl_status no_table(const fs_catalog *c, const char *name, const fs_found *f, bl_error *err) {
   switch (f->kind) {
-  case FS_TABLE: return BL_OK;
   case FS_VIEW: return bl_fail(err, BL_UNSUPPORTED, "not a table: %s: it is a view: %s", name, f->metadata);
   case FS_WAS_TABLE:
     return bl_fail(err, BL_NOT_FOUND,
                    "no such table: %s: it was dropped; its files are there: by %s it is registered again", name,
                    f->metadata);
-  case FS_NO_TABLE: break;
+  default: return bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", name, c->warehouse);
   }
-  return bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", name, c->warehouse);
+}
+
+static bl_status need_table(const fs_catalog *c, const bl_table_name *t, const fs_found *f, bl_error *err) {
+  char *ns = NULL;
+  if (f->kind == FS_TABLE) return BL_OK;
+  BL_TRY(bl_namespace_join(c->c.ctx, t->levels, t->n_levels, &ns, err));
+  char *name = bl_asprintf(c->c.ctx, "%s.%s", ns, t->name);
+  bl_status st = name ? no_table(c, name, f, err) : bl_nomem(err);
+  bl_free(c->c.ctx, name);
+  bl_free(c->c.ctx, ns);
+  return st;
+}
+
+static bl_status no_namespace(const fs_catalog *c, const char *const *levels, size_t n, bl_error *err) {
+  char *ns = NULL;
+  BL_TRY(bl_namespace_join(c->c.ctx, levels, n, &ns, err));
+  bl_status st = bl_fail(err, BL_NOT_FOUND, "no such namespace: %s: not in the warehouse %s", ns, c->warehouse);
+  bl_free(c->c.ctx, ns);
+  return st;
 }
 
 /* Does the folder hold anything but hidden files and, where `but` is not NULL, what has that name? */
@@ -223,7 +240,7 @@ static bl_status fs_load(bl_catalog *base, const bl_table_name *t, bl_catalog_vi
   bl_status st;
   BL_GO(bl_fs_path(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
   BL_GO(look(c, folder, &f, err));
-  BL_GO(need_table(c, t->name, &f, err));
+  BL_GO(need_table(c, t, &f, err));
   BL_GO(bl_namespace_join(c->c.ctx, t->levels, t->n_levels, &ns, err));
   st = visit(user, &(bl_catalog_entry){ns, t->name, f.metadata}, err);
 done:
@@ -263,8 +280,7 @@ bl_status bl_fs_need_namespace(const fs_catalog *c, const char *const *levels, s
   bl_status st = look_for_folder(*folder, &there, err);
   if (there) st = look(c, *folder, &f, err);
   bl_free(c->c.ctx, f.metadata);
-  if (st == BL_OK && (f.kind != FS_NO_TABLE || !there))
-    st = bl_fail(err, BL_NOT_FOUND, "no such namespace: %s: not in the warehouse %s", levels[n - 1], c->warehouse);
+  if (st == BL_OK && (f.kind != FS_NO_TABLE || !there)) st = no_namespace(c, levels, n, err);
   if (st == BL_OK) return BL_OK;
   bl_free(c->c.ctx, *folder);
   *folder = NULL;
@@ -357,7 +373,7 @@ static bl_status drop_folder(const fs_catalog *c, const char *folder, bl_error *
 static bl_status drop_locked(const fs_catalog *c, const bl_table_name *t, const char *folder, bl_error *err) {
   fs_found f;
   BL_TRY(look(c, folder, &f, err));
-  bl_status st = need_table(c, t->name, &f, err);
+  bl_status st = need_table(c, t, &f, err);
   bl_free(c->c.ctx, f.metadata);
   return st == BL_OK ? drop_folder(c, folder, err) : st;
 }
@@ -370,7 +386,7 @@ static bl_status fs_drop(bl_catalog *base, const bl_table_name *t, bl_error *err
   bl_status st;
   BL_GO(bl_fs_path(c, c->root, t->levels, t->n_levels, t->name, &folder, err));
   BL_GO(look(c, folder, &f, err));
-  BL_GO(need_table(c, t->name, &f, err));
+  BL_GO(need_table(c, t, &f, err));
   BL_GO(bl_folder_lock(c->c.ctx, c->io, folder, false, &lock, err));
   st = drop_locked(c, t, folder, err);
 done:

@@ -95,7 +95,9 @@ static bl_status open_folder(opening *w, const char *folder, bl_error *err) {
     bl_free(w->ctx, last);
     last = at.path;
   }
+  bool none = st == BL_NOT_FOUND && !last;
   bl_free(w->ctx, last);
+  if (none && w->by_name) return bl_fail(err, st, "no such table: %s: there is none in %s", w->address, folder);
   return st == BL_OK ? BL_OK : bl_fail_at(err, st, why.position, "%s", why.message);
 }
 

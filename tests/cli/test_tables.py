@@ -405,7 +405,7 @@ class Tables(TableCase):
             self.assertNotIn('/wh/a/t', f.read())
         self.run_ok('append', 'b.u', self.rows_file({'id': 3}), *where)
         self.assertEqual(self.rows(self.path('wh/b/u')), {1: 0, 3: 2})
-        self.refuse(8, 'not a table', 'scan', 'a.t', *where)
+        self.refuse(8, 'no such table: a.t', 'scan', 'a.t', *where)
         self.run_ok('catalog', 'drop-namespace', 'a', '--yes', *where)
 
     def test_a_rename_whose_second_half_fails_says_what_ends_it(self):

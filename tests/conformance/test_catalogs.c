@@ -157,6 +157,20 @@ static void makes_and_finds_tables(suite *s) {
   refuse(s, BL_NOT_FOUND, bl_table_open(s->ctx, "db.u", &s->o, &t, &err), NULL, &err);
 }
 
+static void what_is_not_there_is_told_by_its_whole_name(suite *s) {
+  bl_error err = BL_ERROR_INIT;
+  bl_table *t;
+  test_ok(bl_catalog_create_namespace(s->c, "a.b", NULL, 0, &s->err), &s->err);
+  refuse(s, BL_NOT_FOUND, bl_table_open(s->ctx, "a.b.t", &s->o, &t, &err), "no such table: a.b.t: ", &err);
+  refuse(s, BL_NOT_FOUND, bl_catalog_drop(s->ctx, &s->o, "a.b.t", false, false, NULL, &err),
+         "no such table: a.b.t: ", &err);
+  refuse(s, BL_NOT_FOUND, bl_catalog_drop(s->ctx, &s->o, "a.b.t", true, false, NULL, &err),
+         "no such table: a.b.t: ", &err);
+  refuse(s, BL_NOT_FOUND, bl_catalog_rename(s->ctx, &s->o, "db.t", "db.u", false, &err), "no such table: db.t: ", &err);
+  refuse(s, BL_NOT_FOUND, try_create(s, "a.c.t", &err), "no such namespace: a.c: ", &err);
+  refuse(s, BL_NOT_FOUND, bl_catalog_drop_namespace(s->c, "a.c", &err), "no such namespace: a.c: ", &err);
+}
+
 static void lists_in_order(suite *s) {
   static const char *const namespaces[] = {"a.b", "a-b", "empty"};
   bl_error err = BL_ERROR_INIT;
@@ -836,6 +850,7 @@ static void on_every_catalog(void (*test)(suite *s)) {
 
 #define CASES(X)                                                                                                       \
   X(makes_and_finds_tables)                                                                                            \
+  X(what_is_not_there_is_told_by_its_whole_name)                                                                       \
   X(lists_in_order)                                                                                                    \
   X(commits_move_the_pointer)                                                                                          \
   X(handles_that_are_old_commit_on_top)                                                                                \
