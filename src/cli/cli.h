@@ -45,10 +45,9 @@ typedef struct cli_common {
 enum {
   CLI_TABLE = 1 /* addressing */,
   CLI_OUTPUT = 2 /* --format, -o */,
-  CLI_DRY = 4 /* --dry-run */,
+  CLI_WRITES = 4 /* --dry-run, --yes: a script may give it to every command that writes */,
   CLI_SNAPSHOT = 8 /* --summary, --batch-id: what makes a snapshot */,
   CLI_MODE = 16 /* --mode */,
-  CLI_ASK = 32 /* --yes */,
   CLI_REF = 64 /* --ref: the branch to write to */,
   CLI_STAGE = 128 /* --wap-id: a snapshot that can be held back */,
   CLI_NOTE = 256 /* --summary, --batch-id: what changes metadata alone */,

@@ -48,6 +48,6 @@ const cli_command cli_alter = {
                 "    bergline alter /data/wh/db/orders partition add 'day(at)'\n",
     .min_args = 2,
     .max_args = -1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_NOTE,
     .run = alter,
 };

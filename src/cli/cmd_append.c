@@ -59,6 +59,6 @@ const cli_command cli_append = {
     .values_size = sizeof(append_values),
     .min_args = 2,
     .max_args = -1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_CHANGE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_CHANGE,
     .run = append,
 };

@@ -99,6 +99,6 @@ const cli_command cli_apply = {
     .values_size = sizeof(apply_values),
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_CHANGE | CLI_MODE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_CHANGE | CLI_MODE,
     .run = apply,
 };

@@ -250,7 +250,8 @@ const cli_command cli_catalog = {
         "which the table\n"
         "  can be registered again, in the same or another catalog; in a warehouse folder the files lie where they "
         "were, and no\n"
-        "  other table is made there. Two names for one metadata file share its files: a purge under one takes them from "
+        "  other table is made there. Two names for one metadata file share its files: a purge under one takes them "
+        "from "
         "the other. Where a purge was cut short, drop --purge again names the metadata file that is "
         "left:\n"
         "  register it, and purge it again.\n",
@@ -263,6 +264,6 @@ const cli_command cli_catalog = {
     .values_size = sizeof(catalog_values),
     .min_args = 1,
     .max_args = 3,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_ASK,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES,
     .run = catalog,
 };

@@ -142,6 +142,6 @@ const cli_command cli_create = {
     .values_size = sizeof(create_values),
     .min_args = 1,
     .max_args = 1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_NOTE,
     .run = create,
 };

@@ -42,6 +42,6 @@ const cli_command cli_delete = {
     .values_size = sizeof(delete_values),
     .min_args = 1,
     .max_args = 1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_CHANGE | CLI_MODE | CLI_ASK,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_CHANGE | CLI_MODE,
     .run = delete_rows,
 };

@@ -65,7 +65,7 @@ const cli_command cli_fast_forward = {
     .examples = "    bergline fast-forward /data/wh/db/orders main audit\n",
     .min_args = 3,
     .max_args = 3,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_NOTE,
     .run = fast_forward,
 };
 
@@ -89,7 +89,7 @@ const cli_command cli_cherry_pick = {
                 "    bergline cherry-pick /data/wh/db/orders wap:day-7\n",
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_REF | CLI_SNAPSHOT,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_REF | CLI_SNAPSHOT,
     .run = cherry_pick,
 };
 
@@ -103,6 +103,6 @@ const cli_command cli_rollback = {
     .examples = "    bergline rollback /data/wh/db/orders 2026-01-31T12:00:00 --yes\n",
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_REF | CLI_ASK | CLI_NOTE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_REF | CLI_NOTE,
     .run = rollback,
 };

@@ -55,6 +55,6 @@ const cli_command cli_overwrite = {
     .values_size = sizeof(overwrite_values),
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_CHANGE | CLI_MODE | CLI_ASK,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_CHANGE | CLI_MODE,
     .run = overwrite,
 };

@@ -127,7 +127,7 @@ const cli_command cli_branch = {
     .values_size = sizeof(ref_values),
     .min_args = 2,
     .max_args = 3,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_ASK | CLI_REF | CLI_NOTE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_REF | CLI_NOTE,
     .run = run_branch,
 };
 
@@ -144,6 +144,6 @@ const cli_command cli_tag = {
     .values_size = sizeof(ref_values),
     .min_args = 2,
     .max_args = 3,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_ASK | CLI_REF | CLI_NOTE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_REF | CLI_NOTE,
     .run = run_tag,
 };

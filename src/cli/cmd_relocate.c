@@ -42,6 +42,6 @@ const cli_command cli_relocate = {
     .values_size = sizeof(relocate_values),
     .min_args = 1,
     .max_args = 1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_NOTE,
     .run = relocate,
 };

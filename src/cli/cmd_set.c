@@ -49,7 +49,7 @@ const cli_command cli_set = {
     .examples = "    bergline set /data/wh/db/orders write.delete.mode=copy-on-write commit.retry.num-retries=20\n",
     .min_args = 2,
     .max_args = -1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_NOTE,
     .run = run_set,
 };
 
@@ -62,6 +62,6 @@ const cli_command cli_unset = {
     .examples = "    bergline unset /data/wh/db/orders commit.retry.num-retries\n",
     .min_args = 2,
     .max_args = -1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_NOTE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_NOTE,
     .run = run_unset,
 };

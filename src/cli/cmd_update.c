@@ -62,6 +62,6 @@ const cli_command cli_update = {
     .values_size = sizeof(update_values),
     .min_args = 1,
     .max_args = 1,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_CHANGE | CLI_MODE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_CHANGE | CLI_MODE,
     .run = update,
 };

@@ -102,7 +102,7 @@ const cli_command cli_upsert = {
     .values_size = sizeof(upsert_values),
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_CHANGE | CLI_MODE,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_CHANGE | CLI_MODE,
     .run = upsert,
 };
 
@@ -121,6 +121,6 @@ const cli_command cli_sync = {
     .values_size = sizeof(upsert_values),
     .min_args = 2,
     .max_args = 2,
-    .groups = CLI_TABLE | CLI_OUTPUT | CLI_DRY | CLI_CHANGE | CLI_MODE | CLI_ASK,
+    .groups = CLI_TABLE | CLI_OUTPUT | CLI_WRITES | CLI_CHANGE | CLI_MODE,
     .run = sync_rows,
 };

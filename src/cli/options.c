@@ -32,14 +32,14 @@ static const cli_option common[] = {
     {"--wap-id", 0, CLI_VALUE, "ID", "add the snapshot without moving the branch; cherry-pick publishes it",
      offsetof(cli_common, wap_id)},
     {"--dry-run", 'n', CLI_FLAG, NULL, "write nothing, tell what would be done", offsetof(cli_common, dry_run)},
-    {"--yes", 'y', CLI_FLAG, NULL, "do not ask", offsetof(cli_common, yes)},
+    {"--yes", 'y', CLI_FLAG, NULL, "do not ask; commands that take rows away do else", offsetof(cli_common, yes)},
     {"--progress", 0, CLI_VALUE, "WHEN", "a progress bar: auto, always or never", offsetof(cli_common, progress)},
     {"--quiet", 'q', CLI_FLAG, NULL, "no progress and no notes; warnings and errors stay", offsetof(cli_common, quiet)},
     {"--help", 'h', CLI_FLAG, NULL, "this text", offsetof(cli_common, help)},
 };
 static const unsigned groups[] = {
     CLI_TABLE,    CLI_TABLE, CLI_TABLE, CLI_TABLE, CLI_OUTPUT, CLI_OUTPUT, CLI_REF, CLI_MODE, CLI_SNAPSHOT,
-    CLI_SNAPSHOT, CLI_NOTE,  CLI_NOTE,  CLI_STAGE, CLI_DRY,    CLI_ASK,    0,       0,        0};
+    CLI_SNAPSHOT, CLI_NOTE,  CLI_NOTE,  CLI_STAGE, CLI_WRITES, CLI_WRITES, 0,       0,        0};
 
 const cli_option *cli_common_options(unsigned *group, size_t i) {
   if (i >= sizeof common / sizeof *common) return NULL;

@@ -129,7 +129,7 @@ static bl_status check_folder(cli *c) {
 
 bl_status cli_check_output(cli *c) {
   const char *format;
-  if (c->command->groups & CLI_DRY) {
+  if (c->command->groups & CLI_WRITES) {
     bl_status st = cli_format(c, &format);
     if (st != BL_OK) return st;
   }

@@ -56,7 +56,7 @@ static bl_status note_position(void *user, bl_change *c, bl_error *err) {
 }
 
 /* What was passed over is told: where order does not hold it may be missing. */
-static void report(const bl_applying *a, bl_write_result *r) {
+static void report(const bl_applying *a, const bl_write_options *o, bl_write_result *r) {
   r->events_passed_over = a->n_skipped;
   if (!r->committed && a->n_events && a->n_skipped == a->n_events) r->already_applied = true;
   if (a->n_skipped == a->n_events && a->n_skipped)
@@ -74,6 +74,11 @@ static void report(const bl_applying *a, bl_write_result *r) {
             "apply: %lld of %lld events cannot be ordered beside the position of their source (another server, "
             "or no position of a commit): they were applied as they came",
             (long long)a->n_unordered, (long long)a->n_events);
+  if (a->n_placeless && !(o && o->batch_id))
+    bl_warn(a->ctx,
+            "apply: %lld of %lld events tell no position of their source: given again they are applied again, where "
+            "no batch id says that it is the same batch",
+            (long long)a->n_placeless, (long long)a->n_events);
 }
 
 /* ---- the verb ---- */
@@ -174,7 +179,7 @@ bl_status bl_apply(bl_table *t, struct ArrowArrayStream *events, const bl_apply_
   *r = (bl_write_result){.already_applied = bl_change_is_applied(t, wo)};
   if (!r->already_applied) {
     st = apply(&a, events, wo, r, err);
-    if (st == BL_OK) report(&a, r);
+    if (st == BL_OK) report(&a, wo, r);
     end(&a);
   }
   bl_stream_release(events);

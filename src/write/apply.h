@@ -87,7 +87,7 @@ typedef struct bl_applying {
   int64_t at;      /* its byte in the file; -1: not known */
   bl_str recorded; /* the positions of the branch, as its summary has them */
   bl_positions stored, last;
-  int64_t n_events, n_skipped, n_unordered;
+  int64_t n_events, n_skipped, n_unordered, n_placeless;
   bl_changelog *changelog;   /* NULL: of another source */
   int64_t commit, n_commits; /* of a changelog: that of the event before */
 } bl_applying;

@@ -181,7 +181,10 @@ static bl_status apply_at(bl_applying *a, const bl_json *event, const bl_json *s
     return BL_OK;
   }
   BL_TRY(apply_event(a, event, schema, op, err));
-  if (!position.log) return BL_OK;
+  if (!position.log) {
+    a->n_placeless += op != 'm';
+    return BL_OK;
+  }
   if (order == BL_UNORDERED) a->n_unordered++;
   bool later = bl_positions_order(&a->last, &position) > BL_SAME;
   return later ? bl_positions_set(a->arena, &a->last, &position, err) : BL_OK;
@@ -193,6 +196,6 @@ bl_status bl_apply_debezium(bl_applying *a, const bl_json *event, bl_error *err)
   if (event->kind == BL_J_NULL) return BL_OK; /* a tombstone */
   op = event->kind == BL_J_OBJECT ? bl_json_get(event, "op") : NULL;
   if (!op || op->kind != BL_J_STRING || op->text.n != 1 || !strchr("crudtm", op->text.p[0]))
-    return bl_fail(err, BL_USAGE, "it is no change event of Debezium: \"op\" must be c, r, u or d");
+    return bl_fail(err, BL_USAGE, "it is no change event of Debezium: \"op\" must be one of c, r, u, d, t, m");
   return apply_at(a, event, schema, op->text.p[0], err);
 }

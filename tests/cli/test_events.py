@@ -43,6 +43,16 @@ class Events(TableCase):
         for path in list(self.files_of('structs', schema, map(json.dumps, EVENTS)))[:2]:
             self.applied(path, '--source', 'debezium')
 
+    def test_without_a_position_are_applied_again_with_a_warning(self):
+        self.run_ok('create', self.table, '--schema', 'k long not null, s string')
+        placed = {'op': 'c', 'after': {'k': 8, 's': 'p'}, 'source': {'connector': 'mysql', 'file': 'f.1', 'pos': 4}}
+        path = self.write('events.ndjson', map(json.dumps, EVENTS + [placed, {'op': 'm', 'message': {}}]))
+        words = ('apply', self.table, path, '--key', 'k', '--source', 'debezium')
+        p = self.try_run(*words)
+        self.assertIn('bergline: warning: apply: 3 of 5 events tell no position of their source', p.stderr)
+        self.assertEqual(self.result(*words)['rows_unchanged'], 3)
+        self.assertEqual(self.try_run(*words, '--batch-id', 'b').stderr, '')
+
     def test_of_a_changelog_are_read_from_every_format(self):
         t = self.path('source')
         self.run_ok('create', t, '--schema', 'k long not null, s string')

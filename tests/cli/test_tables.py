@@ -239,6 +239,14 @@ class Tables(TableCase):
                                (['set', self.table, 'a=b'], '1 property set')):
             self.assertEqual(self.result(*words, '--dry-run'), {'done': 'nothing (dry run)', 'planned': planned})
 
+    def test_every_command_that_writes_takes_yes(self):
+        rows = self.rows_file({'id': 1, 'v': 'x'})
+        self.run_ok('create', self.table, '--schema', 'id long, v string', '--yes')
+        for words in (['append', self.table, rows], ['upsert', self.table, rows, '--key', 'id'], ['set', self.table, 'a=b'],
+                      ['update', self.table, '--set', "v = 'y'", '--where', 'id = 1'], ['alter', self.table, 'drop', 'v']):
+            self.run_ok(*words, '--yes')
+        self.refuse(2, 'no such option', 'scan', self.table, '--yes')
+
     def test_a_report_that_cannot_be_given_fails_before_the_commit(self):
         self.create()
         rows = self.rows_file({'id': 1})
