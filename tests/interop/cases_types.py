@@ -170,6 +170,21 @@ def rare_types(t, cut, schema):
     t.finish()
 
 
+POINT, LINE = b64(bytes.fromhex('0101000000000000000000f03f0000000000000040')), b64(bytes.fromhex('010200000000000000'))
+
+
+def geometries(world):
+    """Only DuckDB knows them. Well-known binary there, and here; it has no geographies."""
+    t = world.table('geometries', readers=('duckdb',))
+    t.create('id long, g geometry, v int', properties=modes(MERGE_ON_READ))
+    rows = [{'id': i, 'g': g, 'v': i} for i, g in enumerate([POINT, LINE, None])]
+    t.append(*rows)
+    t.append(*[dict(r, id=r['id'] + 10) for r in rows])
+    t.write(updated(lambda r: r['id'] in (0, 11), v=7), 'update', '--set', 'v = 7', '--where', 'id in (0, 11)')
+    t.write(updated(lambda r: r['id'] in (1, 12), v=8), 'update', '--set', 'v = 8', '--where', 'id in (1, 12)', '--mode', COPY_ON_WRITE)
+    t.finish()
+
+
 VARIANTS = [{'a': 1, 'b': [True, None, 'x'], 'c': {'d': 1.5}}, [], {}, 'text', 1, -(2**63), 1.5, 12345.678, True, None, 'ü' * 70,
             {'k%03d' % i: i for i in range(300)}, [list(range(40))], {'': {'': ''}}]
 
@@ -217,4 +232,4 @@ def unknown_columns(world):
     t.finish()
 
 
-CASES = [unknown_columns, types_that_spark_lacks, variants, shredded_variants, all_plain_types, metrics_do_not_mislead, types_written_by_spark]
+CASES = [unknown_columns, types_that_spark_lacks, geometries, variants, shredded_variants, all_plain_types, metrics_do_not_mislead, types_written_by_spark]

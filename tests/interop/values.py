@@ -93,6 +93,7 @@ SHOW = {
     'timestamptz_ns': lambda v: moment(v, 9, '+00:00'),
     'uuid': identifier,
     'binary': lambda v: base64.b64encode(v.as_py()).decode(),
+    'geometry': lambda v: base64.b64encode(v.as_py()).decode(),
     'fixed': lambda v: base64.b64encode(v.as_py()).decode(),
     'variant': lambda v: json.loads(v.as_py()),  # the readers ask for its JSON
 }
