@@ -5,6 +5,7 @@
 
 #include "edge/io_local.h"
 #include "support/fault_io.h"
+#include "write/commit.h"
 
 static const bl_write_mode modes[] = {BL_MERGE_ON_READ, BL_COPY_ON_WRITE};
 
@@ -352,6 +353,12 @@ static void count_warning(void *user, bl_log_level level, const char *message) {
   if (level == BL_LOG_WARNING && strstr(message, "write.metadata.metrics.column.k")) ++*(int *)user;
 }
 
+/* As programs do that do not look at it. */
+static bl_status set_nonsense(void *user, bl_edit *e, bl_error *err) {
+  (void)user;
+  return bl_edit_property(e, BL_STR("write.metadata.metrics.column.k"), BL_STR("much"), err);
+}
+
 static void test_rewriting__tells_once_what_is_wrong_with_a_property(void **state) {
   (void)state;
   int warnings = 0;
@@ -362,7 +369,9 @@ static void test_rewriting__tells_once_what_is_wrong_with_a_property(void **stat
   co.log = count_warning;
   co.user = &warnings;
   world w = world_new_with(test_ctx_on(&heap, &co), 3, "k long, p int", "p");
-  world_set(&w, "write.metadata.metrics.column.k=much");
+  bl_error err = BL_ERROR_INIT;
+  test_ok(bl_commit_metadata(w.t, "test", set_nonsense, NULL, NULL, &err), &err);
+  world_reopen(&w);
   for (int i = 0; i < 8; i++) world_append(&w, "{\"k\":1,\"p\":1}\n{\"k\":2,\"p\":2}\n");
   for (size_t i = 0; i < BL_LEN(modes); i++) {
     warnings = 0;
