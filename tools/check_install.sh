@@ -40,8 +40,8 @@ check "meson install" env DESTDIR="$root/tree" meson install -C build --no-rebui
 pc=$(find "$root/tree" -name bergline.pc)
 [ -n "$pc" ] || { echo "0 passed, 1 failed"; exit 1; }
 lib=$(dirname "$(dirname "$pc")")
-export PKG_CONFIG_PATH="$lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root/tree"
-prefix=$root/tree$(PKG_CONFIG_SYSROOT_DIR='' pkg-config --variable=prefix bergline)
+prefix=$(dirname "$lib")
+export PKG_CONFIG_PATH="$lib/pkgconfig"
 
 for file in "$lib"/libbergline.so "$prefix"/bin/*; do
   [ -e "$file" ] || continue

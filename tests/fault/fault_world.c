@@ -313,7 +313,7 @@ static bl_status show_rows(bl_table *t, const char *ref, bl_buf *b, bl_error *er
   bl_scan_options o = {.ref = ref, .lineage = true};
   BL_TRY(bl_scan(t, &o, &s, err));
   BL_TRY(test_rows_try_stream(t->ctx, &s, &rows, err));
-  qsort(rows.lines, rows.n, sizeof *rows.lines, by_text);
+  if (rows.n > 1) qsort(rows.lines, rows.n, sizeof *rows.lines, by_text);
   for (size_t i = 0; i < rows.n; i++) bl_buf_printf(b, "\n  %s", rows.lines[i]);
   test_rows_free(&rows);
   return BL_OK;
