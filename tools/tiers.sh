@@ -40,7 +40,7 @@ case ${1:-} in
     BL_RACES=all tools/test.sh build fault/races ;;
   faults)
     tools/build.sh build || exit 1
-    BL_FAULTS=all BL_DAMAGE=40 BL_MODEL=40 tools/test.sh build -t 8 fault/killed fault/errors fault/power fault/damaged \
+    BL_FAULTS=all BL_DAMAGE=10 BL_MODEL=40 tools/test.sh build -t 8 fault/killed fault/errors fault/power fault/damaged \
       model/histories ;;
   memory)
     tools/build.sh build || exit 1

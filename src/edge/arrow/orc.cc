@@ -368,7 +368,59 @@ void free_reader(bl_data_reader *r) {
   delete static_cast<Reader *>(r);
 }
 
+/* A protobuf message that the ORC library has written: its fields one after the other. */
+struct Message {
+  const char *p, *end;
+  uint64_t field = 0, number = 0;
+  Message(const char *from, const char *to) : p(from), end(to) {}
+
+  uint64_t varint() {
+    uint64_t v = 0;
+    for (int shift = 0; p < end && shift < 64; shift += 7) {
+      auto b = static_cast<unsigned char>(*p++);
+      v |= static_cast<uint64_t>(b & 127) << shift;
+      if (b < 128) return v;
+    }
+    damaged("its types cannot be read");
+    return 0;
+  }
+
+  /* false: at the end. A field of bytes is [*from, *from + number). */
+  bool next(const char **from) {
+    *from = nullptr;
+    if (p == end) return false;
+    uint64_t key = varint();
+    field = key >> 3;
+    number = (key & 7) == 1 ? 8 : (key & 7) == 5 ? 4 : varint();
+    if ((key & 7) == 0) return true;
+    if (number > static_cast<uint64_t>(end - p)) damaged("its types cannot be read");
+    *from = p;
+    p += number;
+    return true;
+  }
+};
+
+/* The library ends the process where a decimal has more digits than Arrow's. */
+void check_decimals(const std::string &tail) {
+  enum { TAIL_FOOTER = 2, FOOTER_TYPES = 4, TYPE_KIND = 1, TYPE_PRECISION = 5, KIND_DECIMAL = 14, MOST_DIGITS = 38 };
+  const char *footer, *type, *ignored;
+  for (Message t(tail.data(), tail.data() + tail.size()); t.next(&footer);) {
+    if (t.field != TAIL_FOOTER || !footer) continue;
+    for (Message f(footer, footer + t.number); f.next(&type);) {
+      if (f.field != FOOTER_TYPES || !type) continue;
+      uint64_t kind = 0, precision = 0;
+      for (Message m(type, type + f.number); m.next(&ignored);) {
+        if (m.field == TYPE_KIND) kind = m.number;
+        if (m.field == TYPE_PRECISION) precision = m.number;
+      }
+      if (kind == KIND_DECIMAL && precision > MOST_DIGITS)
+        damaged("a decimal of " + std::to_string(precision) + " digits");
+    }
+  }
+}
+
 void load(OrcFile &f, orc::ORCFileReader &reader) {
+  check_decimals(reader.GetSerializedFileTail());
   auto schema = ok(reader.ReadSchema());
   Builder(&f.tree).run(*schema);
   int64_t rows = 0;
