@@ -94,10 +94,7 @@ static bl_status look(const fs_catalog *c, const char *folder, fs_found *out, bl
 static bl_status no_table(const fs_catalog *c, const char *name, const fs_found *f, bl_error *err) {
   switch (f->kind) {
   case FS_VIEW: return bl_fail(err, BL_UNSUPPORTED, "not a table: %s: it is a view: %s", name, f->metadata);
-  case FS_WAS_TABLE:
-    return bl_fail(err, BL_NOT_FOUND,
-                   "no such table: %s: it was dropped; its files are there: by %s it is registered again", name,
-                   f->metadata);
+  case FS_WAS_TABLE: return bl_dropped_fail(err, name, f->metadata);
   default: return bl_fail(err, BL_NOT_FOUND, "no such table: %s: not in the warehouse %s", name, c->warehouse);
   }
 }

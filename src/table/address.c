@@ -65,10 +65,9 @@ static bl_status refuse_dropped(opening *w, const char *folder, const bl_located
   bl_dropped d;
   BL_TRY(bl_folder_dropped(w->ctx, w->io, folder, at, &d, err));
   if (!d.yes) return BL_OK;
-  bl_fail(err, BL_NOT_FOUND, "no such table: %s: it was dropped; its files are there: by %s it is registered again",
-          w->address, d.last);
+  bl_status st = bl_dropped_fail(err, w->address, d.last);
   bl_dropped_dispose(w->ctx, &d);
-  return BL_NOT_FOUND;
+  return st;
 }
 
 static bl_status load_located(opening *w, const char *folder, const bl_located *at, bl_error *err) {

@@ -17,6 +17,13 @@ static char *join(bl_ctx *ctx, const char *folder, const char *name) {
   return bl_asprintf(ctx, "%s%smetadata/%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
 }
 
+/* The folder that they lie in. */
+static char *metadata_of(bl_ctx *ctx, const char *folder) {
+  char *path = join(ctx, folder, "");
+  if (path) path[strlen(path) - 1] = 0; /* the slash */
+  return path;
+}
+
 /* 3., 5. */
 static bl_status check_located(bl_ctx *ctx, bl_io *io, const char *folder, const bl_located *at,
                                const bl_folder_next *next, bl_error *err) {
@@ -116,9 +123,8 @@ bl_status bl_folder_lock(bl_ctx *ctx, bl_io *io, const char *folder, bool is_new
   bl_error why = BL_ERROR_INIT;
   *out = NULL;
   if (!io->lock) return BL_OK;
-  char *metadata = join(ctx, folder, ""), *path = join(ctx, folder, ".commit-lock");
+  char *metadata = metadata_of(ctx, folder), *path = join(ctx, folder, ".commit-lock");
   bool there = true;
-  if (metadata) metadata[strlen(metadata) - 1] = 0; /* the slash */
   bl_status st = metadata && path ? BL_OK : bl_nomem(err);
   if (st == BL_OK && !is_new) st = io->exists(io, metadata, &there, err);
   if (st == BL_OK && there && (st = io->lock(io, path, WAIT_MS, out, &why)) != BL_OK) {
@@ -132,8 +138,7 @@ bl_status bl_folder_lock(bl_ctx *ctx, bl_io *io, const char *folder, bool is_new
 }
 
 void bl_folder_sweep(bl_ctx *ctx, bl_io *io, const char *folder) {
-  char *metadata = join(ctx, folder, "");
-  if (metadata) metadata[strlen(metadata) - 1] = 0; /* the slash */
+  char *metadata = metadata_of(ctx, folder);
   if (metadata && io->remove && io->remove(io, metadata, NULL) == BL_OK) (void)!io->remove(io, folder, NULL);
   bl_free(ctx, metadata);
 }
@@ -213,6 +218,11 @@ bl_status bl_folder_dropped(bl_ctx *ctx, bl_io *io, const char *folder, const bl
   if (st == BL_OK) st = look_at_newest(ctx, io, newest, out, err);
   if (st != BL_OK || !out->yes) bl_dropped_dispose(ctx, out);
   return st;
+}
+
+bl_status bl_dropped_fail(bl_error *err, const char *table, const char *last) {
+  return bl_fail(err, BL_NOT_FOUND,
+                 "no such table: %s: it was dropped; its files are there: by %s it is registered again", table, last);
 }
 
 void bl_dropped_dispose(bl_ctx *ctx, bl_dropped *d) {

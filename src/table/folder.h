@@ -57,6 +57,8 @@ typedef struct bl_dropped {
 bl_status bl_folder_dropped(bl_ctx *ctx, bl_io *io, const char *folder, const bl_located *newest, bl_dropped *out,
                             bl_error *err) BL_CHECKED;
 void bl_dropped_dispose(bl_ctx *ctx, bl_dropped *d);
+/* BL_NOT_FOUND: the table was dropped, and by which file it can be registered. */
+bl_status bl_dropped_fail(bl_error *err, const char *table, const char *last);
 /* From now on the table is dropped; d->last lies in metadata/. BL_UNKNOWN as bl_io_replace. */
 bl_status bl_folder_mark(bl_ctx *ctx, bl_io *io, const char *folder, const bl_dropped *d, bl_error *err) BL_CHECKED;
 /* A marker that is not valid any more goes. */

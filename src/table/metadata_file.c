@@ -49,32 +49,35 @@ static bl_status text_of(bl_arena *a, const bl_buf *raw, const char *key, bl_str
   return st == BL_NOMEM ? bl_nomem(err) : BL_OK;
 }
 
-static bl_status find_text(bl_ctx *ctx, bl_io *io, const char *path, bl_arena *a, const char *key, bl_str *out,
-                           bl_error *err) {
+/* The same of a whole file: is it there, and is it `want`? */
+static bl_status compare_text(bl_ctx *ctx, bl_io *io, const char *path, const char *key, bl_str want, bool *there,
+                              bool *same, bl_error *err) {
+  bl_arena *a = NULL;
   bl_buf raw;
+  bl_str is = BL_STR_NONE;
+  bl_status st;
   bl_buf_init(&raw, ctx, BL_BUF_MAX);
-  bl_status st = bl_io_read_all(io, path, ctx->o.max_metadata_bytes, &raw, err);
-  if (st == BL_OK) st = text_of(a, &raw, key, out, err);
+  BL_GO(bl_arena_new(ctx, &a, err));
+  BL_GO(bl_io_read_all(io, path, ctx->o.max_metadata_bytes, &raw, err));
+  st = text_of(a, &raw, key, &is, err);
+done:
+  *there = is.p != NULL;
+  *same = is.p && bl_str_eq(is, want);
+  bl_arena_free(a);
   bl_buf_free(&raw);
   return st;
 }
 
 /* What is gone, and what is too large to be one, has no such text. */
 static bl_status look_for_view(bl_ctx *ctx, bl_io *io, const char *path, bool *yes, bl_error *err) {
-  bl_arena *a = NULL;
   bl_buf head;
-  bl_str uuid = BL_STR_NONE;
-  bl_status st;
+  bool same;
   bl_buf_init(&head, ctx, BL_BUF_MAX);
-  BL_GO(read_beginning(io, path, &head, err));
-  if (holds(&head, BL_STR("\"table-uuid\"")) && !holds(&head, BL_STR("\"view-uuid\""))) goto done;
-  BL_GO(bl_arena_new(ctx, &a, err));
-  st = find_text(ctx, io, path, a, "view-uuid", &uuid, err);
-done:
-  *yes = uuid.p != NULL;
-  bl_arena_free(a);
+  bl_status st = read_beginning(io, path, &head, err);
+  bool table = holds(&head, BL_STR("\"table-uuid\"")) && !holds(&head, BL_STR("\"view-uuid\""));
   bl_buf_free(&head);
-  return st;
+  if (st != BL_OK || table) return st;
+  return compare_text(ctx, io, path, "view-uuid", BL_STR_NONE, yes, &same, err);
 }
 
 bl_status bl_metadata_is_view(bl_ctx *ctx, bl_io *io, const char *path, bool *yes, bl_error *err) {
@@ -86,21 +89,16 @@ bl_status bl_metadata_is_view(bl_ctx *ctx, bl_io *io, const char *path, bool *ye
 }
 
 bl_status bl_metadata_is_of(bl_ctx *ctx, bl_io *io, const char *path, bl_str uuid, bool *yes, bl_error *err) {
-  bl_arena *a = NULL;
   bl_buf head;
-  bl_str is = BL_STR_NONE;
-  bl_status st;
+  bool there, same;
   bl_buf_init(&head, ctx, BL_BUF_MAX);
-  BL_GO(read_beginning(io, path, &head, err));
-  *yes = holds_text(&head, uuid);
-  if (*yes) goto done;
-  BL_GO(bl_arena_new(ctx, &a, err));
-  BL_GO(find_text(ctx, io, path, a, "table-uuid", &is, err));
-  *yes = !is.p || bl_str_eq(is, uuid);
-done:
-  bl_arena_free(a);
+  bl_status st = read_beginning(io, path, &head, err);
+  *yes = st == BL_OK && holds_text(&head, uuid);
   bl_buf_free(&head);
-  return st;
+  if (st != BL_OK || *yes) return st;
+  BL_TRY(compare_text(ctx, io, path, "table-uuid", uuid, &there, &same, err));
+  *yes = !there || same;
+  return BL_OK;
 }
 
 bl_status bl_metadata_read(bl_ctx *ctx, bl_io *io, const char *path, bl_metadata **out, bl_error *err) {

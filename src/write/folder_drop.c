@@ -18,6 +18,7 @@
 #include "write/pointer.h"
 
 enum { MOST_TRIES = 10 };
+#define NO_UUID "00000000-0000-0000-0000-000000000000" /* version 1 need not have one */
 
 static bl_str last_part(bl_str path) {
   const char *slash = memrchr(path.p, '/', path.n);
@@ -170,24 +171,36 @@ static bl_status mark_and_rename(const dropping *x, const bl_dropped *d, bool *a
   return BL_OK;
 }
 
+/* What the marker will say; its last file is there then. */
+static bl_status prepare(const dropping *x, bl_arena *a, const bl_metadata *md, const bl_located *at, bl_dropped *d,
+                         bl_error *err) {
+  *d = (bl_dropped){.yes = true, .version = at->name.hadoop ? at->name.version : -1};
+  d->uuid = bl_strdup(x->ctx, md->uuid.p ? md->uuid.p : NO_UUID);
+  if (!d->uuid) return bl_nomem(err);
+  if (at->name.hadoop) return write_last(x, a, md, at, bl_str_of(d->uuid), &d->last, err);
+  d->last = bl_strdup(x->ctx, at->path);
+  return d->last ? BL_OK : bl_nomem(err);
+}
+
 static bl_status drop_located(const dropping *x, const bl_located *at, char **last, bool *again, bl_error *err) {
+  bl_dropped d = {0};
   bl_arena *a = NULL;
   bl_metadata *md = NULL;
   bl_status st;
   BL_GO(bl_arena_new(x->ctx, &a, err));
   BL_GO(bl_metadata_read(x->ctx, x->io, at->path, &md, err));
   if (x->dry) goto done;
-  bl_dropped d = {.yes = true, .version = at->name.hadoop ? at->name.version : -1};
-  d.uuid = md->uuid.p ? (char *)(uintptr_t)md->uuid.p : (char *)(uintptr_t) "00000000-0000-0000-0000-000000000000";
-  if (at->name.hadoop) BL_GO(write_last(x, a, md, at, bl_str_of(d.uuid), &d.last, err));
-  else if (!(d.last = bl_strdup(x->ctx, at->path))) BL_GO(bl_nomem(err));
+  BL_GO(prepare(x, a, md, at, &d, err));
   st = mark_and_rename(x, &d, again, err);
   bool needless = *again || (st != BL_OK && st != BL_UNKNOWN);
   if (needless && at->name.hadoop && x->io->remove(x->io, d.last, NULL) != BL_OK)
     bl_warn(x->ctx, "a file that is not needed stays: %s", d.last);
-  if (st == BL_OK && !*again) *last = d.last;
-  else bl_free(x->ctx, d.last);
+  if (st == BL_OK && !*again) {
+    *last = d.last;
+    d.last = NULL;
+  }
 done:
+  bl_dropped_dispose(x->ctx, &d);
   bl_metadata_free(md);
   bl_arena_free(a);
   return st;
@@ -197,9 +210,7 @@ done:
 static bl_status finish(const dropping *x, const bl_dropped *d, bl_error *err) {
   bool later;
   if (!x->dry) BL_TRY(list_and_rename(x->ctx, x->io, x->folder, d, &later, err));
-  return bl_fail(err, BL_NOT_FOUND,
-                 "no such table: %s: it was dropped; its files are there: by %s it is registered again", x->folder,
-                 d->last);
+  return bl_dropped_fail(err, x->folder, d->last);
 }
 
 static bl_status drop_once(const dropping *x, char **last, bool *again, bl_error *err) {

@@ -42,13 +42,14 @@ static bl_status look_for_leftover(bl_ctx *ctx, bl_io *io, const char *folder, b
   return st;
 }
 
-static bl_status check_free(bl_ctx *ctx, bl_io *io, const char *folder, bl_error *err) {
+static bl_status check_free(bl_ctx *ctx, bl_io *io, const char *folder, bool *leftover, bl_error *err) {
   const bl_folder_next first = {.version = 1};
-  bool there, leftover = false;
+  bool there;
+  *leftover = false;
   BL_TRY(bl_folder_check(ctx, io, folder, &first, err));
   BL_TRY(io->exists(io, folder, &there, err));
-  if (there) BL_TRY(look_for_leftover(ctx, io, folder, &leftover, err));
-  if (!there || leftover) return BL_OK;
+  if (there) BL_TRY(look_for_leftover(ctx, io, folder, leftover, err));
+  if (!there || *leftover) return BL_OK;
   return bl_fail(err, BL_CONFLICT, "the name is taken: there is a folder: %s", folder);
 }
 
@@ -103,11 +104,14 @@ static bl_status settle(bl_ctx *ctx, bl_io *io, const char *from, const char *to
   return st;
 }
 
-static bl_status rename_locked(bl_ctx *ctx, bl_io *io, const char *from, const char *to, bl_error *err) {
-  bool leftover = false;
+static bl_status check_both(bl_ctx *ctx, bl_io *io, const char *from, const char *to, bool *leftover, bl_error *err) {
   BL_TRY(check_source(ctx, io, from, err));
-  BL_TRY(check_free(ctx, io, to, err));
-  BL_TRY(io->exists(io, to, &leftover, err));
+  return check_free(ctx, io, to, leftover, err);
+}
+
+static bl_status rename_locked(bl_ctx *ctx, bl_io *io, const char *from, const char *to, bl_error *err) {
+  bool leftover;
+  BL_TRY(check_both(ctx, io, from, to, &leftover, err));
   if (leftover) BL_TRY(clear_leftover(ctx, io, to, err));
   BL_TRY(io->rename(io, from, to, err));
   return settle(ctx, io, from, to, err);
@@ -115,11 +119,10 @@ static bl_status rename_locked(bl_ctx *ctx, bl_io *io, const char *from, const c
 
 bl_status bl_folder_rename(bl_ctx *ctx, bl_io *io, const char *from, const char *to, bool dry, bl_error *err) {
   bl_io_lock *lock;
+  bool leftover;
   if (!io->rename || !io->remove)
     return bl_fail(err, BL_UNSUPPORTED, "cannot rename %s: %s gives no new names to folders", from, io->name);
-  BL_TRY(check_source(ctx, io, from, err));
-  BL_TRY(check_free(ctx, io, to, err));
-  if (dry) return BL_OK;
+  if (dry) return check_both(ctx, io, from, to, &leftover, err);
   BL_TRY(bl_folder_lock(ctx, io, from, false, &lock, err));
   bl_status st = rename_locked(ctx, io, from, to, err);
   if (lock) lock->unlock(lock);

@@ -12,6 +12,13 @@ static int is_folder(const char *path) {
   return lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+void test_copy_file(const char *from, const char *to) {
+  size_t n;
+  void *bytes = test_read(from, &n);
+  test_write(to, bytes, n);
+  free(bytes);
+}
+
 void test_copy_tree(const char *from, const char *to) {
   DIR *d = opendir(from);
   assert_non_null(d);
@@ -20,12 +27,7 @@ void test_copy_tree(const char *from, const char *to) {
     if (e->d_name[0] == '.') continue;
     char *a = test_join(from, e->d_name), *b = test_join(to, e->d_name);
     if (is_folder(a)) test_copy_tree(a, b);
-    else {
-      size_t n;
-      void *bytes = test_read(a, &n);
-      test_write(b, bytes, n);
-      free(bytes);
-    }
+    else test_copy_file(a, b);
     free(a);
     free(b);
   }

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+/* A file's bytes, in the place of what is there. */
+void test_copy_file(const char *from, const char *to);
 /* All of a folder, to one that is not there yet; names that begin with '.' stay behind. */
 void test_copy_tree(const char *from, const char *to);
 /* Everything in the folder goes; the folder stays. */

@@ -8,6 +8,7 @@
 #include "bergline/scan.h"
 #include "bergline/write.h"
 #include "support/support.h"
+#include "support/tree.h"
 
 typedef struct world {
   bl_ctx *ctx;
@@ -224,10 +225,7 @@ static char *make_dropped(world *w, const char *name) {
 
 static void give(world *w, const char *from, const char *to) {
   char *a = from[0] == '/' ? strdup(from) : test_join(w->dir, from), *b = test_join(w->dir, to);
-  size_t n;
-  void *bytes = test_read(a, &n);
-  test_write(b, bytes, n);
-  free(bytes);
+  test_copy_file(a, b);
   free(a);
   free(b);
 }
