@@ -91,3 +91,8 @@ bl_status bl_buf_ok(const bl_buf *b, bl_error *err) {
   if (b->full) return bl_fail(err, BL_DAMAGED, "buffer: more than its limit of %zu bytes", b->max);
   return bl_nomem(err);
 }
+
+bl_status bl_buf_sink(void *buf, const void *p, size_t n, bl_error *err) {
+  bl_buf_add(buf, p, n);
+  return bl_buf_ok(buf, err);
+}

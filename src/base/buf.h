@@ -30,5 +30,7 @@ void bl_buf_printf(bl_buf *b, const char *fmt, ...) BL_PRINTF(2, 3);
 /* Room for n more bytes: pointer to write to, then add to b->n; NULL on failure. */
 uint8_t *bl_buf_reserve(bl_buf *b, size_t n);
 bl_status bl_buf_ok(const bl_buf *b, bl_error *err) BL_CHECKED;
+/* What a bl_sink writes, into a bl_buf (its user). */
+bl_status bl_buf_sink(void *buf, const void *p, size_t n, bl_error *err) BL_CHECKED;
 
 #endif

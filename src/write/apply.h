@@ -127,6 +127,8 @@ bl_status bl_events_rewind(bl_events *e, bl_error *err) BL_CHECKED;
 bl_status bl_apply_texts(bl_applying *a, const bl_events *e, const struct ArrowArray *batch, bl_error *err) BL_CHECKED;
 bl_status bl_apply_envelopes(bl_applying *a, const bl_events *e, const struct ArrowArray *batch,
                              bl_error *err) BL_CHECKED;
+/* Room in `scratch` for another text: what was there may go. */
+bl_status bl_applying_renew(bl_applying *a, bl_error *err) BL_CHECKED;
 /* What is left of the last batches to the source. */
 bl_status bl_applying_flush(bl_applying *a, bl_error *err) BL_CHECKED;
 

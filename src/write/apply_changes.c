@@ -43,9 +43,13 @@ static void tell_type(bl_told *t, bl_str type) {
 }
 
 /* 0: it is none. */
+static int64_t sequence_or_none(int64_t n) {
+  return n > 0 && n < INT64_MAX ? n : 0;
+}
+
 static int64_t sequence_number(bl_str text) {
   int64_t n;
-  return bl_parse_i64(text, &n) && n > 0 && n < INT64_MAX ? n : 0;
+  return bl_parse_i64(text, &n) ? sequence_or_none(n) : 0;
 }
 
 /* A number, or the text of one. */
@@ -77,7 +81,7 @@ static bool number_at(const bl_view *v, int64_t i, int64_t *out) {
 
 static int64_t sequence_at(const bl_view *v, int64_t i) {
   int64_t n;
-  return number_at(v, i, &n) && n > 0 && n < INT64_MAX ? n : 0;
+  return number_at(v, i, &n) ? sequence_or_none(n) : 0;
 }
 
 void bl_told_by_image(const bl_events *e, int64_t i, bl_told *out) {
@@ -121,14 +125,11 @@ static bl_status observe(bl_applying *a, bl_changelog *l, const bl_told *told, i
 }
 
 static bl_status look_at_text(bl_applying *a, bl_str text, bl_told *told, bl_error *err) {
-  bl_arena *scratch = NULL;
   bl_json *v;
   *told = (bl_told){0};
-  BL_TRY(bl_arena_new(a->ctx, &scratch, err));
-  bl_status st = bl_json_parse(scratch, text.p, text.n, &v, NULL);
+  BL_TRY(bl_applying_renew(a, err));
+  bl_status st = bl_json_parse(a->scratch, text.p, text.n, &v, NULL);
   if (st == BL_OK) told_by_json(v, told);
-  told->type = BL_STR_NONE;
-  bl_arena_free(scratch);
   return st == BL_NOMEM ? bl_nomem(err) : BL_OK;
 }
 

@@ -60,7 +60,7 @@ bl_status bl_applying_put(bl_applying *a, const bl_json *image, const bl_json *t
 
 /* ---- events ---- */
 
-static bl_status renew_scratch(bl_applying *a, bl_error *err) {
+bl_status bl_applying_renew(bl_applying *a, bl_error *err) {
   if (bl_arena_bytes(a->scratch) < SCRATCH_BYTES) return BL_OK;
   bl_arena_free(a->scratch);
   a->scratch = NULL;
@@ -70,7 +70,7 @@ static bl_status renew_scratch(bl_applying *a, bl_error *err) {
 static bl_status apply_text(bl_applying *a, bl_str text, bl_error *err) {
   bl_error e = BL_ERROR_INIT;
   bl_json *v;
-  BL_TRY(renew_scratch(a, err));
+  BL_TRY(bl_applying_renew(a, err));
   if (a->line % PROGRESS_EVENTS == 0) BL_TRY(bl_progress(a->ctx, "apply", a->line, 0, err));
   bl_status st = bl_json_parse(a->scratch, text.p, text.n, &v, &e);
   if (st == BL_OK && v->kind == BL_J_NULL) return BL_OK;
@@ -90,16 +90,10 @@ bl_status bl_apply_texts(bl_applying *a, const bl_events *e, const struct ArrowA
 
 /* ---- envelopes ---- */
 
-static bl_status take_text(void *user, const void *p, size_t n, bl_error *err) {
-  bl_buf *b = user;
-  bl_buf_add(b, p, n);
-  return bl_buf_ok(b, err);
-}
-
 static bl_status print_rows(bl_applying *a, const bl_events *e, const struct ArrowArray *batch, bl_buf *out,
                             bl_error *err) {
   bl_emit *emit = NULL;
-  bl_sink sink = {.write = take_text, .user = out};
+  bl_sink sink = {.write = bl_buf_sink, .user = out};
   bl_status st = bl_emit_open(a->ctx, BL_EMIT_NDJSON, &sink, &e->schema, &emit, err);
   if (st == BL_OK) st = bl_emit_batch(emit, batch, err);
   if (st == BL_OK) st = bl_emit_finish(emit, err);

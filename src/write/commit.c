@@ -432,8 +432,7 @@ typedef struct metadata_change {
 /* What is edited, and what is told of it: a batch is worth a version of its own. */
 static bl_status edit_and_note(const metadata_change *c, bl_edit *e, bl_error *err) {
   BL_TRY(c->edit(c->user, e, err));
-  if (!c->o->batch_id && !bl_edit_changed(e)) return BL_OK;
-  if (!c->o->batch_id && !c->o->n_summary) return BL_OK;
+  if (!c->o->batch_id && !(c->o->n_summary && bl_edit_changed(e))) return BL_OK;
   return bl_note_put(e->a, bl_edit_object(e, "properties"), c->verb, c->o, e->now_ms, err);
 }
 

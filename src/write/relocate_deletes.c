@@ -48,19 +48,13 @@ static bl_status take_batch(void *user, struct ArrowArray *batch, const int64_t 
   return st == BL_OK ? bl_arrow_writer_write(w->out, &out, err) : st;
 }
 
-static bl_status append_bytes(void *user, const void *p, size_t n, bl_error *err) {
-  bl_buf *b = user;
-  bl_buf_add(b, p, n);
-  return bl_buf_ok(b, err);
-}
-
 static bl_status rewrite_rows(rewriting *w, const bl_manifest_entry *e, bl_buf *bytes, bl_error *err) {
   bl_field fields[2] = {
       {.id = BL_ID_DELETE_PATH, .name = BL_STR("file_path"), .required = true, .type = {.kind = BL_STRING}},
       {.id = BL_ID_DELETE_POS, .name = BL_STR("pos"), .required = true, .type = {.kind = BL_LONG}},
   };
   bl_type wanted = {.kind = BL_STRUCT, .fields = fields, .n_fields = 2};
-  const bl_sink sink = {append_bytes, bytes};
+  const bl_sink sink = {bl_buf_sink, bytes};
   bl_open_file *f = NULL;
   bl_projection *p = NULL;
   struct ArrowSchema schema = {0};
