@@ -12,6 +12,7 @@
 #if __has_include(<arrow/adapters/orc/adapter.h>)
 
 #include <algorithm>
+#include <string_view>
 
 #include <arrow/adapters/orc/adapter.h>
 #include <arrow/array.h>
@@ -368,59 +369,59 @@ void free_reader(bl_data_reader *r) {
   delete static_cast<Reader *>(r);
 }
 
-/* A protobuf message that the ORC library has written: its fields one after the other. */
-struct Message {
-  const char *p, *end;
-  uint64_t field = 0, number = 0;
-  Message(const char *from, const char *to) : p(from), end(to) {}
+/* ---- the file's tail, as the library gives it: a protobuf message ---- */
 
-  uint64_t varint() {
-    uint64_t v = 0;
-    for (int shift = 0; p < end && shift < 64; shift += 7) {
-      auto b = static_cast<unsigned char>(*p++);
-      v |= static_cast<uint64_t>(b & 127) << shift;
-      if (b < 128) return v;
-    }
-    damaged("its types cannot be read");
-    return 0;
+uint64_t take_varint(std::string_view *bytes) {
+  uint64_t v = 0;
+  for (unsigned shift = 0; !bytes->empty() && shift < 64; shift += 7) {
+    auto b = static_cast<unsigned char>(bytes->front());
+    bytes->remove_prefix(1);
+    v |= static_cast<uint64_t>(b & 127) << shift;
+    if (b < 128) return v;
   }
+  damaged("its tail cannot be read");
+  return 0;
+}
 
-  /* false: at the end. A field of bytes is [*from, *from + number). */
-  bool next(const char **from) {
-    *from = nullptr;
-    if (p == end) return false;
-    uint64_t key = varint();
-    field = key >> 3;
-    number = (key & 7) == 1 ? 8 : (key & 7) == 5 ? 4 : varint();
-    if ((key & 7) == 0) return true;
-    if (number > static_cast<uint64_t>(end - p)) damaged("its types cannot be read");
-    *from = p;
-    p += number;
-    return true;
-  }
-};
-
-/* The library ends the process where a decimal has more digits than Arrow's. */
-void check_decimals(const std::string &tail) {
-  enum { TAIL_FOOTER = 2, FOOTER_TYPES = 4, TYPE_KIND = 1, TYPE_PRECISION = 5, KIND_DECIMAL = 14, MOST_DIGITS = 38 };
-  const char *footer, *type, *ignored;
-  for (Message t(tail.data(), tail.data() + tail.size()); t.next(&footer);) {
-    if (t.field != TAIL_FOOTER || !footer) continue;
-    for (Message f(footer, footer + t.number); f.next(&type);) {
-      if (f.field != FOOTER_TYPES || !type) continue;
-      uint64_t kind = 0, precision = 0;
-      for (Message m(type, type + f.number); m.next(&ignored);) {
-        if (m.field == TYPE_KIND) kind = m.number;
-        if (m.field == TYPE_PRECISION) precision = m.number;
-      }
-      if (kind == KIND_DECIMAL && precision > MOST_DIGITS)
-        damaged("a decimal of " + std::to_string(precision) + " digits");
+/* visit(number of the field, its number, its bytes): one of the two is there. */
+template <class Visit> void each_field(std::string_view message, Visit &&visit) {
+  enum { VARINT = 0, EIGHT_BYTES = 1, FOUR_BYTES = 5 };
+  while (!message.empty()) {
+    uint64_t key = take_varint(&message), kind = key & 7;
+    uint64_t n = kind == EIGHT_BYTES ? 8 : kind == FOUR_BYTES ? 4 : take_varint(&message);
+    if (kind == VARINT) {
+      visit(key >> 3, n, std::string_view());
+      continue;
     }
+    if (n > message.size()) damaged("its tail cannot be read");
+    visit(key >> 3, uint64_t{0}, message.substr(0, n));
+    message.remove_prefix(n);
   }
 }
 
+void check_type(std::string_view type) {
+  enum { KIND = 1, PRECISION = 5, DECIMAL = 14, MOST_DIGITS = 38 };
+  uint64_t kind = 0, precision = 0;
+  each_field(type, [&](uint64_t field, uint64_t n, std::string_view) {
+    if (field == KIND) kind = n;
+    if (field == PRECISION) precision = n;
+  });
+  if (kind == DECIMAL && precision > MOST_DIGITS) damaged("a decimal of " + std::to_string(precision) + " digits");
+}
+
+/* Arrow ends the process where a decimal has more digits than its own. */
+void check_types(std::string_view tail) {
+  enum { FOOTER = 2, TYPES = 4 };
+  each_field(tail, [](uint64_t field, uint64_t, std::string_view footer) {
+    if (field != FOOTER) return;
+    each_field(footer, [](uint64_t inner, uint64_t, std::string_view type) {
+      if (inner == TYPES) check_type(type);
+    });
+  });
+}
+
 void load(OrcFile &f, orc::ORCFileReader &reader) {
-  check_decimals(reader.GetSerializedFileTail());
+  check_types(reader.GetSerializedFileTail());
   auto schema = ok(reader.ReadSchema());
   Builder(&f.tree).run(*schema);
   int64_t rows = 0;

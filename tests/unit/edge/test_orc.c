@@ -255,6 +255,24 @@ static void test_orc__a_time_beyond_nanoseconds_is_unsupported(void **state) {
   teardown(&f);
 }
 
+/* Arrow ends the process at such a type. */
+static void test_orc__a_decimal_of_too_many_digits_is_damaged(void **state) {
+  (void)state;
+  static const uint8_t precision_and_scale[] = {0x28, 20, 0x30, 2};
+  fixture f;
+  setup(&f, "types.orc");
+  size_t n = (size_t)f.in.in.size;
+  uint8_t *at = memmem(f.bytes, n, precision_and_scale, sizeof precision_and_scale);
+  assert_non_null(at);
+  for (int digits = 38; digits <= 84; digits += 46) {
+    bl_error err = BL_ERROR_INIT;
+    at[1] = (uint8_t)digits;
+    test_status(digits > 38 ? BL_DAMAGED : BL_OK, read_first(&f, f.bytes, n, 0, &err), &err);
+    if (digits > 38) test_says(&err, "mem/file.orc: a decimal of 84 digits");
+  }
+  teardown(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_orc__attributes_give_ids_and_types),
@@ -267,6 +285,7 @@ int main(void) {
       cmocka_unit_test(test_orc__an_error_of_the_input_comes_out_as_it_is),
       cmocka_unit_test(test_orc__a_fixed_value_of_another_length_is_damaged),
       cmocka_unit_test(test_orc__a_time_beyond_nanoseconds_is_unsupported),
+      cmocka_unit_test(test_orc__a_decimal_of_too_many_digits_is_damaged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
