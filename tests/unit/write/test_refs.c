@@ -482,13 +482,18 @@ static void test_refs__main_begins_like_any_branch(void **state) {
   world_end(&w);
 }
 
+/* main is empty, the branch b has a file. */
+static void begin_on_branch(world *w) {
+  world_begin(w, 3);
+  make_branch(w, "b");
+  append_on(w, "b", "a", 10);
+}
+
 static void test_refs__an_empty_main_follows_a_branch_that_was_written_to(void **state) {
   (void)state;
   world w;
   bl_error err = BL_ERROR_INIT;
-  world_begin(&w, 3);
-  make_branch(&w, "b");
-  append_on(&w, "b", "a", 10);
+  begin_on_branch(&w);
   stage *s = world_stage_on(&w, "b");
   stage_delete(s, "a", 3);
   world_commit_on(&w, s, "b");
@@ -515,9 +520,7 @@ static void test_refs__main_and_a_branch_that_began_apart_give_out_ids_of_one_co
   world w;
   bl_error err = BL_ERROR_INIT;
   char id[32];
-  world_begin(&w, 3);
-  make_branch(&w, "b");
-  append_on(&w, "b", "a", 10);
+  begin_on_branch(&w);
   world_append(&w, "m", 4);
   world_shows(&w, "D@10 +m:4 id=10 raw=- seq=3");
   assert_false(world_head(&w)->has_parent);
@@ -533,9 +536,7 @@ static void test_refs__what_a_branch_got_is_picked_to_an_empty_main(void **state
   world w;
   bl_error err = BL_ERROR_INIT;
   char id[32];
-  world_begin(&w, 3);
-  make_branch(&w, "b");
-  append_on(&w, "b", "a", 10);
+  begin_on_branch(&w);
   stage *s = world_stage_on(&w, "b");
   stage_add(s, "c", 5);
   test_ok(world_try(&w, s, &(bl_write_options){.ref = "b", .wap_id = "w1"}, &err), &err);
