@@ -21,7 +21,7 @@ static bl_status read_beginning(bl_io *io, const char *path, bl_buf *out, bl_err
 }
 
 static bool holds(const bl_buf *b, bl_str text) {
-  return text.n && memmem(b->p, b->n, text.p, text.n);
+  return text.n && text.n <= b->n && memmem(b->p, b->n, text.p, text.n);
 }
 
 /* As a text of its own. */
