@@ -20,7 +20,8 @@ typedef enum bl_write_mode {
 
 /* Options of every verb; zeroed = defaults. Strings are borrowed for the call. */
 typedef struct bl_write_options {
-  const char *ref;            /* branch; NULL = main. A tag: BL_USAGE */
+  const char *ref;            /* branch, also one that another made since the table was opened; NULL = main. A tag:
+                                 BL_USAGE */
   bool dry_run;               /* nothing is written; the result says what would be */
   const char *const *summary; /* "key=value" each, into the snapshot summary */
   size_t n_summary;

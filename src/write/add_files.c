@@ -238,10 +238,9 @@ bl_status bl_add_files(bl_table *t, const char *const *paths, size_t n, const bl
   bl_write_result unused;
   if (!r) r = &unused;
   *r = (bl_write_result){0};
-  adding x = {.t = t, .a = a ? a : &no_choice, .o = o ? o : &no_options, .n = n};
+  adding x = {.a = a ? a : &no_choice, .o = o ? o : &no_options, .n = n};
   bl_status st;
-  BL_GO(bl_write_check(t, x.o, err));
-  r->already_applied = bl_batch_find(t, bl_branch_of(x.o), x.o->batch_id, x.o->wap_id) != NULL;
+  BL_GO(bl_write_base(t, x.o, &x.t, &r->already_applied, err));
   if (r->already_applied) goto done;
   BL_GO(bl_arena_new(t->ctx, &x.arena, err));
   x.paths = bl_arena_calloc(x.arena, n, sizeof *x.paths);
@@ -251,7 +250,8 @@ bl_status bl_add_files(bl_table *t, const char *const *paths, size_t n, const bl
   BL_GO(check_paths(&x, paths, err));
   BL_GO(add(&x, r, err));
 done:
-  if (x.staged && st != BL_OK && st != BL_UNKNOWN) bl_staged_discard(x.staged, t);
+  if (x.staged && st != BL_OK && st != BL_UNKNOWN) bl_staged_discard(x.staged, x.t);
   adding_dispose(&x);
+  bl_write_base_free(x.t, t);
   return st;
 }

@@ -81,17 +81,18 @@ bl_status bl_append(bl_table *t, struct ArrowArrayStream *rows, const bl_write_o
                     bl_error *err) {
   static const bl_write_options defaults = {0};
   bl_write_result unused;
+  bl_table *base = NULL;
   rows_in in = {0};
   if (!o) o = &defaults;
   if (!r) r = &unused;
   *r = (bl_write_result){0};
-  bl_status st = bl_write_check(t, o, err);
-  r->already_applied = st == BL_OK && bl_batch_find(t, bl_branch_of(o), o->batch_id, o->wap_id);
+  bl_status st = bl_write_base(t, o, &base, &r->already_applied, err);
   if (st == BL_OK && !r->already_applied)
-    st = bl_conform(t->ctx, bl_metadata_current_schema(t->metadata), rows, &in.stream, err);
-  if (st == BL_OK && !r->already_applied) st = append(t, &in, o, r, err);
+    st = bl_conform(t->ctx, bl_metadata_current_schema(base->metadata), rows, &in.stream, err);
+  if (st == BL_OK && !r->already_applied) st = append(base, &in, o, r, err);
   bl_stream_release(&in.stream);
   bl_stream_release(rows);
+  bl_write_base_free(base, t);
   return st;
 }
 

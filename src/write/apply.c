@@ -160,7 +160,6 @@ static bl_status apply(bl_applying *a, struct ArrowArrayStream *in, const bl_wri
   bl_upsert_rules rules = {.verb = "apply", .schema_id = a->schema->id, .note = note_position, .user = a};
   const bl_snapshot *head;
   bl_events events = {0};
-  BL_TRY(bl_write_check(a->t, o, err));
   BL_TRY(bl_branch_head(a->t, bl_branch_of(o), &head, err));
   BL_TRY(begin(a, head, err));
   bl_status st = bl_events_open(a, in, &events, err);
@@ -172,16 +171,18 @@ static bl_status apply(bl_applying *a, struct ArrowArrayStream *in, const bl_wri
 
 bl_status bl_apply(bl_table *t, struct ArrowArrayStream *events, const bl_apply_options *o, const bl_write_options *wo,
                    bl_write_result *r, bl_error *err) {
-  bl_applying a = {.t = t, .ctx = t->ctx, .schema = bl_metadata_current_schema(t->metadata), .o = o, .at = -1};
+  bl_applying a = {.ctx = t->ctx, .o = o, .at = -1};
   bl_write_result own;
-  bl_status st = BL_OK;
   if (!r) r = &own;
-  *r = (bl_write_result){.already_applied = bl_change_is_applied(t, wo)};
-  if (!r->already_applied) {
+  *r = (bl_write_result){0};
+  bl_status st = bl_write_base(t, wo, &a.t, &r->already_applied, err);
+  if (st == BL_OK && !r->already_applied) {
+    a.schema = bl_metadata_current_schema(a.t->metadata);
     st = apply(&a, events, wo, r, err);
     if (st == BL_OK) report(&a, wo, r);
     end(&a);
   }
   bl_stream_release(events);
+  bl_write_base_free(a.t, t);
   return st;
 }

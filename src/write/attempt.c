@@ -94,20 +94,46 @@ bl_status bl_encryption_check(const bl_table *t, bl_error *err) {
   return bl_fail(err, BL_UNSUPPORTED, "property encryption.key-id: %s: encrypted files cannot be written", t->name);
 }
 
-bl_status bl_write_check(const bl_table *t, const bl_write_options *o, bl_error *err) {
+/* ---- what a verb begins on ---- */
+
+/* Others may have made the branch since the table was opened, or taken the batch out of it. */
+static bool is_to_look_again(const bl_table *t, const bl_write_options *o) {
   const bl_snapshot *head;
+  if (bl_branch_head(t, bl_branch_of(o), &head, NULL) != BL_OK) return true;
+  return bl_batch_is_applied(t, o);
+}
+
+static bl_status open_newest(bl_table *t, const bl_write_options *o, bl_table **newest, bl_error *err) {
+  const bl_snapshot *head;
+  BL_TRY(bl_table_reopen(t, newest, err));
+  bl_status st = bl_check_same_table(t, *newest, err);
+  return st == BL_OK ? bl_branch_head(*newest, bl_branch_of(o), &head, err) : st;
+}
+
+bl_status bl_branch_base(bl_table *t, const bl_write_options *o, bl_table **base, bl_error *err) {
   bl_table *newest = NULL;
-  bl_str branch = bl_branch_of(o);
+  *base = NULL;
   BL_TRY(bl_pointer_check(t, err));
-  BL_TRY(bl_encryption_check(t, err));
-  if (!o) return BL_OK;
-  BL_TRY(bl_summary_check(o, err));
-  if (bl_str_is(branch, "main") || bl_metadata_ref(t->metadata, branch)) return bl_branch_head(t, branch, &head, err);
-  /* Another may have made it since the table was opened. */
-  BL_TRY(bl_table_reopen(t, &newest, err));
-  bl_status st = bl_branch_head(newest, branch, &head, err);
-  bl_table_free(newest);
+  if (o) BL_TRY(bl_summary_check(o, err));
+  bl_status st = is_to_look_again(t, o) ? open_newest(t, o, &newest, err) : BL_OK;
+  if (st == BL_OK) *base = newest ? newest : t;
+  else bl_table_free(newest);
   return st;
+}
+
+bl_status bl_write_base(bl_table *t, const bl_write_options *o, bl_table **base, bool *applied, bl_error *err) {
+  *applied = false;
+  BL_TRY(bl_branch_base(t, o, base, err));
+  *applied = bl_batch_is_applied(*base, o);
+  bl_status st = *applied ? BL_OK : bl_encryption_check(*base, err);
+  if (st == BL_OK) return BL_OK;
+  bl_write_base_free(*base, t);
+  *base = NULL;
+  return st;
+}
+
+void bl_write_base_free(bl_table *base, const bl_table *t) {
+  if (base != t) bl_table_free(base);
 }
 
 bl_status bl_attempt_new(bl_committing *c, bl_attempt **out, bl_error *err) {

@@ -36,7 +36,6 @@ static bl_status choose_mode(bl_change *c, const char *kind, bl_error *err) {
 }
 
 static bl_status begin(bl_change *c, const char *kind, bl_error *err) {
-  BL_TRY(bl_write_check(c->t, c->o, err));
   BL_TRY(bl_arena_new(c->t->ctx, &c->arena, err));
   BL_TRY(find_head(c, err));
   BL_TRY(choose_mode(c, kind, err));
@@ -66,10 +65,6 @@ static void name_operation(bl_staged *s) {
   s->operation = !takes ? BL_STR("append") : s->n_data ? BL_STR("overwrite") : BL_STR("delete");
 }
 
-bool bl_change_is_applied(const bl_table *t, const bl_write_options *o) {
-  return o && o->batch_id && bl_batch_find(t, bl_branch_of(o), o->batch_id, o->wap_id);
-}
-
 static void take_counts(const bl_write_result *counts, bl_write_result *r) {
   r->rows_inserted = counts->rows_inserted;
   r->rows_updated = counts->rows_updated;
@@ -81,7 +76,7 @@ static bl_status run_once(bl_change *c, const char *kind, bl_change_stage stage,
                           bl_error *err) {
   bl_status st;
   *r = (bl_write_result){0};
-  r->already_applied = bl_change_is_applied(c->t, c->o);
+  r->already_applied = bl_batch_is_applied(c->t, c->o);
   if (r->already_applied) return BL_OK;
   BL_GO(begin(c, kind, err));
   BL_GO(stage(c, user, err));
@@ -116,16 +111,20 @@ bl_status bl_change_run(bl_table *t, const bl_write_options *o, const char *kind
   static const bl_write_options defaults = {0};
   int64_t again = bl_property_i64(&t->metadata->properties, "commit.retry.num-retries", 4);
   bl_write_result own;
-  bl_table *newer = NULL;
+  bl_table *base, *newer = NULL;
   bl_error why;
   bl_status st;
+  if (!r) r = &own;
+  *r = (bl_write_result){0};
+  BL_TRY(bl_write_base(t, o, &base, &r->already_applied, err));
   for (;;) {
-    bl_change c = {.t = newer ? newer : t, .o = o ? o : &defaults};
+    bl_change c = {.t = newer ? newer : base, .o = o ? o : &defaults};
     why = (bl_error)BL_ERROR_INIT;
-    st = run_once(&c, kind, stage, user, r ? r : &own, &why);
+    st = run_once(&c, kind, stage, user, r, &why);
     if (st != BL_CONFLICT || again-- <= 0 || !move_on(t, &newer)) break;
   }
   bl_table_free(newer);
+  bl_write_base_free(base, t);
   return st == BL_OK ? BL_OK : bl_fail_at(err, st, why.position, "%s", why.message);
 }
 

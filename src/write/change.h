@@ -30,9 +30,6 @@ typedef bl_status (*bl_change_stage)(bl_change *c, void *user, bl_error *err);
 bl_status bl_change_run(bl_table *t, const bl_write_options *o, const char *kind, bl_change_stage stage, void *user,
                         bl_write_result *r, bl_error *err) BL_CHECKED;
 
-/* Does the branch hold the batch already? */
-bool bl_change_is_applied(const bl_table *t, const bl_write_options *o);
-
 /* Text as a filter bound to the table's current schema and the metadata columns (NULL: all rows), in the change's
  * arena. */
 bl_status bl_change_filter(bl_change *c, const char *where, bl_expr **out, bl_error *err) BL_CHECKED;

@@ -186,19 +186,24 @@ static bl_status pick_again(picking *p, bl_write_result *r, bl_error *err) {
   return st;
 }
 
+static bl_status pick(picking *p, const char *snapshot, bl_write_result *r, bl_error *err) {
+  BL_TRY(find(p, snapshot, err));
+  r->already_applied = bl_pick_is_applied(p->t->metadata, p->ref, p->pick);
+  if (r->already_applied) return BL_OK;
+  return is_next(p) ? move(p, r, err) : pick_again(p, r, err);
+}
+
 bl_status bl_cherry_pick(bl_table *t, const char *snapshot, const bl_write_options *o, bl_write_result *r,
                          bl_error *err) {
   static const bl_write_options defaults = {0};
   bl_write_result unused;
-  picking p = {.t = t, .o = o ? o : &defaults};
+  picking p = {.o = o ? o : &defaults};
   if (!r) r = &unused;
   *r = (bl_write_result){0};
   p.ref = bl_branch_of(p.o);
   BL_TRY(bl_not_staged_check(VERB, p.o, err));
-  BL_TRY(find(&p, snapshot, err));
-  if (bl_pick_is_applied(t->metadata, p.ref, p.pick)) {
-    r->already_applied = true;
-    return BL_OK;
-  }
-  return is_next(&p) ? move(&p, r, err) : pick_again(&p, r, err);
+  BL_TRY(bl_branch_base(t, p.o, &p.t, err));
+  bl_status st = pick(&p, snapshot, r, err);
+  bl_write_base_free(p.t, t);
+  return st;
 }

@@ -77,6 +77,10 @@ const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batc
   return NULL;
 }
 
+bool bl_batch_is_applied(const bl_table *t, const bl_write_options *o) {
+  return o && bl_batch_find(t, bl_branch_of(o), o->batch_id, o->wap_id);
+}
+
 /* ---- row ids ---- */
 
 /* The id behind the last one that a manifest's live entries have. */

@@ -35,9 +35,16 @@ bl_status bl_not_staged_check(const char *verb, const bl_write_options *o, bl_er
 /* Pairs for a summary, as the caller gives them. BL_USAGE: malformed, one twice, a key that the table sets itself. */
 bl_status bl_summary_check(const bl_write_options *o, bl_error *err) BL_CHECKED;
 
-/* What can be told before any row is read, also of a dry run: may the table be written (bl_pointer_check), is the
- * summary of the options (which may be NULL) allowed, is their branch there? BL_USAGE, BL_NOT_FOUND, BL_UNSUPPORTED. */
-bl_status bl_write_check(const bl_table *t, const bl_write_options *o, bl_error *err) BL_CHECKED;
+/* The version of the table that a verb begins on: t, or the newest where the branch of the options (which may be NULL)
+ * is not in t, or their batch is. What can be told before any row is read, also of a dry run: may the table be written
+ * (bl_pointer_check), is the summary allowed, is the branch there? BL_USAGE, BL_NOT_FOUND; BL_CONFLICT: another table
+ * has the name by now. */
+bl_status bl_branch_base(bl_table *t, const bl_write_options *o, bl_table **base, bl_error *err) BL_CHECKED;
+/* The same for verbs on rows; *applied: the branch holds the batch already. BL_UNSUPPORTED: files would have to be
+ * encrypted. */
+bl_status bl_write_base(bl_table *t, const bl_write_options *o, bl_table **base, bool *applied,
+                        bl_error *err) BL_CHECKED;
+void bl_write_base_free(bl_table *base /* NULL allowed */, const bl_table *t);
 /* The branch that the options (which may be NULL) mean: main where they name none. */
 bl_str bl_branch_of(const bl_write_options *o);
 /* What a commit to a branch rests on; *head NULL: main has no snapshot yet. BL_USAGE: a tag; BL_NOT_FOUND. */
@@ -48,6 +55,8 @@ bl_str bl_recorded_position(const bl_metadata *md, const bl_snapshot *s);
 /* The snapshot of a branch, or of its ancestors, that holds this batch, or one that is staged under the WAP id (NULL:
  * none is asked for) and holds it; NULL: none does. */
 const bl_snapshot *bl_batch_find(const bl_table *t, bl_str ref, const char *batch_id, const char *wap_id);
+/* Does the branch of the options (which may be NULL) hold their batch already? */
+bool bl_batch_is_applied(const bl_table *t, const bl_write_options *o);
 /* Does the branch hold the change of a snapshot already: itself, picked, or by its WAP or batch id? */
 bool bl_pick_is_applied(const bl_metadata *md, bl_str ref, const bl_snapshot *pick);
 

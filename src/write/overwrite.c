@@ -110,7 +110,6 @@ static bl_status prepare(bl_table *t, struct ArrowArrayStream *rows, overwrite *
   struct ArrowArrayStream in = {0};
   w->schema_id = schema->id;
   w->spec_id = t->metadata->default_spec_id;
-  BL_TRY(bl_write_check(t, o, err));
   if (w->kind == BL_OVERWRITE_WHERE && !w->where)
     return bl_fail(err, BL_USAGE, "overwrite: which rows are replaced is missing");
   BL_TRY(bl_staged_new(t->ctx, &w->rows, err));
@@ -125,17 +124,19 @@ bl_status bl_overwrite(bl_table *t, struct ArrowArrayStream *rows, bl_overwrite_
                        const bl_write_options *o, bl_write_result *r, bl_error *err) {
   overwrite w = {.kind = kind, .where = where};
   bl_write_result own;
-  bl_status st = BL_OK;
+  bl_table *base = NULL;
   bool kept = false;
   if (!r) r = &own;
-  *r = (bl_write_result){.already_applied = bl_change_is_applied(t, o)};
-  if (!r->already_applied) st = prepare(t, rows, &w, o, err);
+  *r = (bl_write_result){0};
+  bl_status st = bl_write_base(t, o, &base, &r->already_applied, err);
+  if (st == BL_OK && !r->already_applied) st = prepare(base, rows, &w, o, err);
   if (st == BL_OK && !r->already_applied) {
-    st = bl_change_run(t, o, "delete", stage, &w, r, err);
+    st = bl_change_run(base, o, "delete", stage, &w, r, err);
     kept = st == BL_UNKNOWN || (st == BL_OK && (r->committed || (o && o->stage)));
   }
   bl_stream_release(rows);
-  if (w.rows && !kept) bl_staged_discard(w.rows, t);
+  if (w.rows && !kept) bl_staged_discard(w.rows, base);
   bl_staged_free(w.rows);
+  bl_write_base_free(base, t);
   return st;
 }

@@ -328,8 +328,8 @@ bl_status bl_upsert_source(bl_table *t, bl_source *source, const bl_upsert_rules
   return bl_change_run(t, o, "merge", stage, &u, r, err);
 }
 
-bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_options *o, const bl_write_options *wo,
-                    bl_write_result *r, bl_error *err) {
+static bl_status upsert_rows(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_options *o,
+                             const bl_write_options *wo, bl_write_result *r, bl_error *err) {
   const bl_schema *schema = bl_metadata_current_schema(t->metadata);
   bl_upsert_rules rules = {.verb = o->delete_missing ? "sync" : "upsert",
                            .schema_id = schema->id,
@@ -343,18 +343,25 @@ bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_
                           .delete_when = o->delete_when,
                           .last_wins = o->last_wins};
   bl_source *source = NULL;
-  bl_write_result unused;
-  bl_status st = BL_OK;
-  if (!r) r = &unused;
-  *r = (bl_write_result){.already_applied = bl_change_is_applied(t, wo)};
-  if (r->already_applied) goto done;
-  BL_GO(bl_write_check(t, wo, err));
+  bl_status st;
   BL_GO(bl_source_new(t, &so, &source, err));
   BL_GO(bl_source_read(source, rows, err));
   BL_GO(bl_source_seal(source, err));
   st = bl_upsert_source(t, source, &rules, wo, r, err);
 done:
-  bl_stream_release(rows);
   bl_source_free(source);
+  return st;
+}
+
+bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_options *o, const bl_write_options *wo,
+                    bl_write_result *r, bl_error *err) {
+  bl_write_result unused;
+  bl_table *base = NULL;
+  if (!r) r = &unused;
+  *r = (bl_write_result){0};
+  bl_status st = bl_write_base(t, wo, &base, &r->already_applied, err);
+  if (st == BL_OK && !r->already_applied) st = upsert_rows(base, rows, o, wo, r, err);
+  bl_stream_release(rows);
+  bl_write_base_free(base, t);
   return st;
 }
