@@ -86,19 +86,22 @@ static void report(const bl_applying *a, const bl_write_options *o, bl_write_res
 /* Columns that may all be null: an event that deletes has only its key. */
 static bl_status make_columns(bl_applying *a, bl_error *err) {
   const bl_type *root = &a->schema->root;
-  a->columns.n = root->n_fields;
-  a->columns.fields = bl_arena_alloc(a->arena, root->n_fields + 1, sizeof *a->columns.fields);
+  a->columns.n = root->n_fields + 1;
+  a->columns.fields = bl_arena_alloc(a->arena, a->columns.n, sizeof *a->columns.fields);
   a->members = bl_arena_alloc(a->arena, root->n_fields + 1, sizeof *a->members);
   a->named = bl_arena_calloc(a->arena, root->n_fields + 1, sizeof *a->named);
+  a->lacks = bl_arena_calloc(a->arena, root->n_fields + 1, 1);
   a->deletes = bl_arena_alloc(a->arena, BL_TEXT_BATCH_ROWS, 1);
   a->ranks = bl_arena_alloc(a->arena, BL_TEXT_BATCH_ROWS, sizeof *a->ranks);
-  if (!a->columns.fields || !a->members || !a->named || !a->deletes || !a->ranks) return bl_nomem(err);
+  if (!a->columns.fields || !a->members || !a->named || !a->lacks || !a->deletes || !a->ranks) return bl_nomem(err);
   BL_TRY(bl_map_new(a->ctx, &a->places, err));
   for (size_t i = 0; i < root->n_fields; i++) {
     a->columns.fields[i] = root->fields[i];
     a->columns.fields[i].required = false;
+    a->named[i] = a->o->source == BL_APPLY_DEBEZIUM;
     if (!bl_map_put(a->places, root->fields[i].name, i, NULL)) return bl_nomem(err);
   }
+  a->columns.fields[root->n_fields] = (bl_field){.name = BL_STR("lacks"), .type.kind = BL_BINARY};
   return bl_text_columns_build(a->ctx, &a->columns, err);
 }
 

@@ -75,9 +75,12 @@ typedef struct bl_applying {
   const bl_apply_options *o;
   const char *front;       /* of messages about its events */
   bl_map *places;          /* of columns by name */
-  bl_text_columns columns; /* the schema's, all of which may be null */
+  bl_text_columns columns; /* the schema's, all of which may be null; then what the row lacks (telling.h) */
   const bl_json **members;
-  bool *named; /* columns that an after image has had */
+  uint8_t *lacks;        /* of the row in hand, by column: bl_lack */
+  bool left_out;         /* so was the value in hand */
+  const bl_json *beside; /* the image before the one in hand; NULL: none */
+  bool *named;           /* columns that an after image of a changelog has had */
   uint8_t *deletes;
   int64_t *ranks;
   int64_t n; /* rows not yet given to the source */
@@ -132,11 +135,13 @@ bl_status bl_applying_renew(bl_applying *a, bl_error *err) BL_CHECKED;
 /* What is left of the last batches to the source. */
 bl_status bl_applying_flush(bl_applying *a, bl_error *err) BL_CHECKED;
 
-/* The value of a column out of an image; types: what the event says of it, NULL = nothing. */
+/* The value of a column out of an image; types: what the event says of it, NULL = nothing. A value that was left out:
+ * a null, and a->left_out is set. */
 typedef bl_status (*bl_event_value)(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v,
                                     const bl_json *types, bl_error *err);
-/* A row of an image (an object). deletes: only the key is taken. BL_USAGE: members that the table does not have, a key
- * that is not there, a required column without value. types: objects with "field", or NULL. */
+/* A row of an image (an object). deletes: only the key is taken. What a changelog's image lacks is the default,
+ * another's may be told elsewhere (telling.h). BL_USAGE: members that the table does not have, a key that is not there,
+ * a required column without value. types: objects with "field", or NULL. */
 bl_status bl_applying_put(bl_applying *a, const bl_json *image, const bl_json *types, bool deletes, int64_t rank,
                           bl_event_value value, bl_error *err) BL_CHECKED;
 

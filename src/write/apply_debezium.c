@@ -1,9 +1,43 @@
 /* apply_debezium.c: Debezium's envelopes: {"before", "after", "op", "source", …}, alone or as the "payload" beside a
  * "schema". Where there is a schema it tells what numbers and bytes mean; without one integers are in the unit of the
  * table's column (days, microseconds, nanoseconds). */
+#include <stdio.h>
+
 #include "write/apply.h"
 
+/* ---- what was left out ---- */
+
+/* Stands for a value that did not change and that the source did not send (a large one of PostgreSQL, a LOB of
+ * Oracle), in the forms that columns of bytes and of uuids have it in, too. */
 #define UNAVAILABLE "__debezium_unavailable_value"
+#define UNAVAILABLE_BASE64 "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="
+#define UNAVAILABLE_UUID "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
+
+static bool is_placeholder(const bl_json *v) {
+  return v->kind == BL_J_STRING && (bl_str_is(v->text, UNAVAILABLE) || bl_str_is(v->text, UNAVAILABLE_BASE64) ||
+                                    bl_str_is(v->text, UNAVAILABLE_UUID));
+}
+
+/* An array of numbers: the placeholder's bytes. */
+static bool are_its_bytes(const bl_json *array) {
+  const char *p = UNAVAILABLE;
+  for (const bl_json *m = array->first; m; m = m->next, p++) {
+    char byte[4];
+    int n = snprintf(byte, sizeof byte, "%d", *p);
+    bl_str number = m->text;
+    if (number.n > 2 && memcmp(number.p + number.n - 2, ".0", 2) == 0) number.n -= 2;
+    if (m->kind != BL_J_NUMBER || !*p || !bl_str_eq(number, (bl_str){byte, (size_t)n})) return false;
+  }
+  return *p == 0;
+}
+
+static bool is_left_out(const bl_json *v) {
+  const bl_json *first = v->kind == BL_J_ARRAY || v->kind == BL_J_OBJECT ? v->first : NULL;
+  if (is_placeholder(v)) return true;
+  if (!first) return false;
+  if (v->kind == BL_J_ARRAY && are_its_bytes(v)) return true;
+  return !first->next && is_placeholder(first);
+}
 
 /* ---- values ---- */
 
@@ -104,10 +138,6 @@ static bl_status put_value(bl_applying *a, bl_builder *b, const bl_field *f, con
                            bl_error *err) {
   bl_kind k = f->type.kind;
   int64_t n;
-  if (v->kind == BL_J_STRING && bl_str_is(v->text, UNAVAILABLE))
-    return bl_put_misfit(&a->putter, f, v->text,
-                         "the source left out a value that did not change; with REPLICA IDENTITY FULL it sends all",
-                         err);
   if (v->kind == BL_J_NUMBER && counts_time(k)) return put_counted(a, b, f, v, types, err);
   if (v->kind == BL_J_NUMBER && k == BL_DATE && bl_parse_i64(v->text, &n)) return bl_builder_int(b, n, err);
   if (v->kind == BL_J_NUMBER && k == BL_BOOLEAN && bl_parse_i64(v->text, &n) && (n == 0 || n == 1))
@@ -121,6 +151,16 @@ static bl_status put_value(bl_applying *a, bl_builder *b, const bl_field *f, con
   if (v->kind == BL_J_STRING && (bl_kind_is_nested(k) || k == BL_VARIANT))
     return bl_put_text(&a->putter, b, f, v->text, err);
   return bl_put_json(&a->putter, b, f, v, err);
+}
+
+/* What did not change the image before may have. */
+static bl_status put_told(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v, const bl_json *types,
+                          bl_error *err) {
+  if (!is_left_out(v)) return put_value(a, b, f, v, types, err);
+  v = a->beside ? bl_json_get(a->beside, f->name.p) : NULL;
+  if (v && v->kind != BL_J_NULL && !is_left_out(v)) return put_value(a, b, f, v, types, err);
+  a->left_out = true;
+  return bl_put_null(&a->putter, b, f, err);
 }
 
 /* ---- events ---- */
@@ -140,21 +180,31 @@ static const bl_json *image_of(const bl_json *event, const char *name) {
   return v && v->kind == BL_J_OBJECT ? v : NULL;
 }
 
+/* The value of a key column, which may be inside structs: a.b; NULL: none. */
+static const bl_json *key_in(const bl_json *image, const char *key) {
+  const bl_json *v = bl_json_get(image, key);
+  for (const bl_json *m = image->first; m && !v; m = m->next)
+    if (m->kind == BL_J_OBJECT && strncmp(key, m->key.p, m->key.n) == 0 && key[m->key.n] == '.')
+      v = key_in(m, key + m->key.n + 1);
+  return v && v->kind != BL_J_NULL ? v : NULL;
+}
+
 static bool holds_key(const bl_applying *a, const bl_json *image) {
   for (size_t i = 0; i < a->o->n_key; i++) {
-    const bl_json *v = bl_json_get(image, a->o->key[i]);
-    if (!v || v->kind == BL_J_NULL) return false;
+    const bl_json *v = key_in(image, a->o->key[i]);
+    if (!v || is_left_out(v)) return false;
   }
   return true;
 }
 
 static bl_status delete_before(bl_applying *a, const bl_json *before, const bl_json *types, bl_error *err) {
-  return bl_applying_put(a, before, types, true, a->n_events, put_value, err);
+  return bl_applying_put(a, before, types, true, a->n_events, put_told, err);
 }
 
 static bl_status apply_event(bl_applying *a, const bl_json *event, const bl_json *schema, char op, bl_error *err) {
   const bl_json *before = image_of(event, "before"), *after = image_of(event, "after");
   const bl_json *before_types = types_of(schema, "before"), *after_types = types_of(schema, "after");
+  a->beside = NULL;
   switch (op) {
   case 'd':
     if (!before) return bl_fail(err, BL_USAGE, "a delete without \"before\" does not say which row it was");
@@ -164,7 +214,8 @@ static bl_status apply_event(bl_applying *a, const bl_json *event, const bl_json
   case 'u':
     if (!after) return bl_fail(err, BL_USAGE, "an event \"%c\" without \"after\"", op);
     if (op == 'u' && before && holds_key(a, before)) BL_TRY(delete_before(a, before, before_types, err));
-    return bl_applying_put(a, after, after_types, false, a->n_events, put_value, err);
+    a->beside = before;
+    return bl_applying_put(a, after, after_types, false, a->n_events, put_told, err);
   case 't': return bl_fail(err, BL_UNSUPPORTED, "the source's table was truncated: apply has no rows to tell of that");
   default: return BL_OK; /* a message */
   }

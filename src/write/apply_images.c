@@ -132,7 +132,7 @@ static bl_status check_nulls(bl_applying *a, const bl_images *m, int64_t n, bl_e
     for (int64_t i = 0; i < n; i++)
       if (m->marks[i] >= BL_HEED_SOME && is_key_null(&m->keys[k], i))
         return refuse_null(a, m, i, "key column", a->o->key[k], "it has no value", err);
-  for (size_t c = 0; c < a->columns.n; c++) {
+  for (size_t c = 0; c < a->schema->root.n_fields; c++) {
     const bl_field *own = &a->schema->root.fields[c];
     for (int64_t i = 0; own->required && m->view->children[c].validity && i < n; i++)
       if (m->marks[i] == BL_HEED_ALL && bl_view_null(&m->view->children[c], i))

@@ -1,6 +1,7 @@
 /* apply_texts.c: events as JSON, one a row of the stream, and the rows of the table that they become. */
 #include "rows/emit_text.h"
 #include "write/apply.h"
+#include "write/telling.h"
 
 enum { SCRATCH_BYTES = 1 << 20, PROGRESS_EVENTS = 4096 };
 
@@ -15,7 +16,7 @@ bl_status bl_applying_flush(bl_applying *a, bl_error *err) {
 /* ---- rows ---- */
 
 static bl_status find_members(bl_applying *a, const bl_json *image, bool deletes, bl_error *err) {
-  memset(a->members, 0, a->columns.n * sizeof *a->members);
+  memset(a->members, 0, a->schema->root.n_fields * sizeof *a->members);
   for (const bl_json *m = image->first; m; m = m->next) {
     const size_t *at = bl_map_get(a->places, m->key);
     if (at) a->members[*at] = m, a->named[*at] |= !deletes;
@@ -40,17 +41,33 @@ static bl_status put_column(bl_applying *a, size_t i, const bl_json *types, bool
   bool key = bl_applying_is_key(a, f->name), null = v && v->kind == BL_J_NULL;
   if (key && (!v || null)) return bl_fail(err, BL_USAGE, "key column %s: it has no value", f->name.p);
   if (deletes && !key) return bl_put_null(&a->putter, b, f, err);
-  const bl_field *own = &a->schema->root.fields[i];
-  if (own->required && (null || (!v && !own->write_default)))
+  bool required = a->schema->root.fields[i].required;
+  if (required && (null || (!v && a->changelog && !f->write_default)))
     return bl_fail(err, BL_USAGE, "column %s: it is required, and has no value", f->name.p);
+  if (!v && !a->changelog) a->lacks[i] = BL_LACK_ABSENT;
   if (!v) return bl_put_missing(&a->putter, b, f, err);
-  return null ? bl_put_null(&a->putter, b, f, err) : value(a, b, f, v, type_of(types, f->name), err);
+  if (null) return bl_put_null(&a->putter, b, f, err);
+  a->left_out = false;
+  BL_TRY(value(a, b, f, v, type_of(types, f->name), err));
+  if (key && a->left_out) return bl_fail(err, BL_USAGE, "key column %s: it has no value", f->name.p);
+  if (a->left_out) a->lacks[i] = BL_LACK_LEFT_OUT;
+  return BL_OK;
+}
+
+static bl_status put_lacks(bl_applying *a, size_t n, bl_error *err) {
+  bl_builder *b = bl_builder_child(a->columns.rows, (int64_t)n);
+  bool any = false;
+  for (size_t i = 0; i < n; i++) any = any || a->lacks[i] != BL_LACK_NONE;
+  return any ? bl_builder_bytes(b, a->lacks, n, err) : bl_builder_null(b, err);
 }
 
 bl_status bl_applying_put(bl_applying *a, const bl_json *image, const bl_json *types, bool deletes, int64_t rank,
                           bl_event_value value, bl_error *err) {
+  size_t n = a->schema->root.n_fields;
   BL_TRY(find_members(a, image, deletes, err));
-  for (size_t i = 0; i < a->columns.n; i++) BL_TRY(put_column(a, i, types, deletes, value, err));
+  memset(a->lacks, BL_LACK_NONE, n);
+  for (size_t i = 0; i < n; i++) BL_TRY(put_column(a, i, types, deletes, value, err));
+  BL_TRY(put_lacks(a, n, err));
   BL_TRY(bl_builder_close(a->columns.rows, err));
   a->deletes[a->n] = deletes;
   a->ranks[a->n++] = rank;

@@ -1,5 +1,5 @@
 /* source.c: see source.h. A batch that is held has the schema's columns, then those that only delete_when or last_wins
- * name, then the row's number and whether it deletes. */
+ * name, or (in_order) what the row lacks, then the row's number and whether it deletes. */
 #include "write/source.h"
 
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "scan/predicate.h"
 #include "write/input.h"
 #include "write/row_sorter.h"
+#include "write/telling.h"
 
 enum {
   GROUPS = 256,                                 /* of hashes, in temporary files */
@@ -63,6 +64,7 @@ struct bl_source {
   int64_t n;
   bl_hash128 *hashes;
   uint8_t *states, *initial; /* of rows, now and at first */
+  bl_telling telling;        /* in_order */
   uint32_t *slots;           /* row + 1 */
   size_t mask;
   uint8_t *seen;   /* eight bits a slot: those of keys are set, so that most other keys are told apart by one look */
@@ -163,6 +165,7 @@ static void free_pass(bl_source *s) {
   bl_free(s->ctx, s->hashes);
   bl_free(s->ctx, s->states);
   bl_free(s->ctx, s->initial);
+  bl_telling_dispose(&s->telling);
   bl_free(s->ctx, s->slots);
   bl_free(s->ctx, s->seen);
   s->pass_view = NULL;
@@ -282,7 +285,7 @@ static bl_status bind_rules(bl_source *s, const bl_expr *parsed, bl_error *err) 
 /* Types of what comes in and what is held. in NULL: the schema's columns. */
 static bl_status make_types(bl_source *s, const struct ArrowSchema *in, const bl_expr *parsed, bl_error *err) {
   const bl_type *root = &s->o.schema->root;
-  size_t n = root->n_fields, most = n + (parsed ? count_names(parsed) : 0) + 1;
+  size_t n = root->n_fields, most = n + (parsed ? count_names(parsed) : 0) + 2;
   bl_field *fields = bl_arena_calloc(s->arena, most + 2, sizeof *fields);
   s->first_columns = bl_arena_alloc(s->arena, n + 1, sizeof *s->first_columns);
   if (!fields || !s->first_columns) return bl_nomem(err);
@@ -293,6 +296,9 @@ static bl_status make_types(bl_source *s, const struct ArrowSchema *in, const bl
   s->incoming.root.fields = fields;
   if (parsed) BL_TRY(add_named(s, in, parsed, err));
   BL_TRY(add_besides(s, in, bl_str_of(s->o.last_wins), err));
+  if (s->o.in_order)
+    fields[s->incoming.root.n_fields++] =
+        (bl_field){.id = FIRST_OWN_ID - 3, .name = BL_STR("lacks"), .type.kind = BL_BINARY};
   size_t k = s->incoming.root.n_fields;
   fields[k] = (bl_field){.id = FIRST_OWN_ID - 1, .name = BL_STR("number"), .required = true, .type.kind = BL_LONG};
   fields[k + 1] =
@@ -316,12 +322,6 @@ static void allow_lacking(bl_source *s) {
     if (!s->lacking) s->lacking = &s->o.schema->root.fields[i];
   }
   s->columns.fields = fields;
-}
-
-bl_status bl_source_check_new(const bl_source *s, int64_t row, bl_error *err) {
-  if (!s->lacking) return BL_OK;
-  return bl_fail(err, BL_USAGE, "%s: row %lld is new: column %s: a required column is missing in the input", name_of(s),
-                 (long long)number_of(s, row) + 1, s->lacking->name.p);
 }
 
 static bl_status prepare(bl_source *s, const struct ArrowSchema *in, bl_error *err) {
@@ -392,7 +392,10 @@ static bl_status make_held(bl_source *s, struct ArrowArray *in, const uint8_t *d
   int64_t n = in->length;
   push_offset_down(in);
   bl_status st = bl_array_new(s->ctx, n, 1, (int64_t)k + 2, out, err);
-  for (size_t i = 0; st == BL_OK && i < k; i++) bl_array_move(in->children[i], out->children[i]);
+  for (size_t i = 0; st == BL_OK && i < k; i++) {
+    if (i < (size_t)in->n_children) bl_array_move(in->children[i], out->children[i]);
+    else st = bl_array_nulls(s->ctx, &s->incoming.root.fields[i].type, n, out->children[i], err); /* lacks nothing */
+  }
   bl_array_release(in);
   if (st == BL_OK) st = number_rows(s, n, ranks, out->children[k], err);
   if (st == BL_OK) st = mark_deletes(s, n, deletes, out->children[k + 1], err);
@@ -613,6 +616,14 @@ bool bl_source_may_hold(const bl_source *s, const bl_key_reader *k, int64_t i) {
   return !s->short_keys || !short_key(k, i, &h) || (*seen_byte(s, h) & seen_bit(h));
 }
 
+/* `row` comes before `later`, the last event of its key. */
+static void put_before(bl_source *s, int64_t later, int64_t row) {
+  uint32_t *before = s->telling.before;
+  for (; before[later] && later_stays(s, row, before[later] - 1); later = before[later] - 1) continue;
+  if (before[row] == 0) before[row] = before[later];
+  before[later] = (uint32_t)row + 1;
+}
+
 static bl_status index_row(bl_source *s, int64_t row, bl_error *err) {
   size_t at = (size_t)s->hashes[row].lo & s->mask;
   for (; s->slots[at]; at = (at + 1) & s->mask) {
@@ -622,6 +633,7 @@ static bl_status index_row(bl_source *s, int64_t row, bl_error *err) {
     bool later = later_stays(s, other, row);
     s->initial[later ? other : row] = BL_ROW_DROPPED;
     if (later) s->slots[at] = (uint32_t)row + 1;
+    if (s->telling.before) put_before(s, later ? row : other, later ? other : row);
     return BL_OK;
   }
   s->slots[at] = (uint32_t)row + 1;
@@ -643,6 +655,12 @@ static bl_status hash_rows(bl_source *s, bl_error *err) {
   return st;
 }
 
+static bl_status open_telling(bl_source *s, bl_error *err) {
+  const bl_view *lacks = &s->pass_view->children[s->columns.n_fields];
+  const bl_view *ends = &s->pass_view->children[s->held.n_fields];
+  return bl_telling_open(s->ctx, lacks, ends - 2, ends - 1, s->n, &s->telling, err);
+}
+
 /* rows is consumed. */
 static bl_status open_pass(bl_source *s, struct ArrowArray *rows, bl_error *err) {
   size_t slots = 16;
@@ -659,6 +677,7 @@ static bl_status open_pass(bl_source *s, struct ArrowArray *rows, bl_error *err)
   if (!s->hashes || !s->initial || !s->states || !s->slots || !s->seen) return bl_nomem(err);
   BL_TRY(bl_view_new(s->ctx, &s->held_schema, &s->pass_view, err));
   BL_TRY(bl_view_set(s->pass_view, bl_shared_array(s->rows), err));
+  if (s->o.in_order) BL_TRY(open_telling(s, err));
   BL_TRY(hash_rows(s, err));
   memcpy(s->states, s->initial, (size_t)s->n);
   return BL_OK;
@@ -741,11 +760,71 @@ int64_t bl_source_find(const bl_source *s, bl_hash128 key, bool *other) {
   return -1;
 }
 
+/* Column c as the events of each key tell it together. */
+static bl_status tell_column(const bl_source *s, size_t c, const int64_t *rows, int64_t n, struct ArrowArray *out,
+                             bl_error *err) {
+  struct ArrowArray *all = bl_shared_array(s->rows)->children[c], told;
+  bool others = false;
+  int64_t *tellers = bl_alloc(s->ctx, (size_t)n + 1, sizeof *tellers);
+  if (!tellers) return bl_nomem(err);
+  for (int64_t i = 0; i < n; i++) {
+    tellers[i] = bl_telling_ask(&s->telling, rows[i], c).row;
+    others = others || tellers[i] != rows[i];
+  }
+  bl_status st = BL_OK;
+  if (others) st = bl_telling_gather(&all, 1, s->columns_schema.children[c], tellers, n, &told, err);
+  if (others && st == BL_OK) {
+    bl_array_release(out);
+    bl_array_move(&told, out);
+  }
+  bl_free(s->ctx, tellers);
+  return st;
+}
+
 bl_status bl_source_take(const bl_source *s, const int64_t *rows, int64_t n, struct ArrowArray *out, bl_error *err) {
   struct ArrowArray all;
   bl_pick columns = {.children = s->first_columns, .n = (int64_t)s->columns.n_fields};
   BL_TRY(bl_shared_part(s->rows, 0, s->n, &columns, &all, err));
-  return bl_arrow_take(&all, &s->columns_schema, rows, n, out, err);
+  bl_status st = bl_arrow_take(&all, &s->columns_schema, rows, n, out, err);
+  for (size_t c = 0; st == BL_OK && s->telling.before && c < s->columns.n_fields; c++)
+    st = tell_column(s, c, rows, n, out->children[c], err);
+  if (st != BL_OK) bl_array_release(out);
+  return st;
+}
+
+bool bl_source_keeps(const bl_source *s, int64_t row, size_t i) {
+  return bl_telling_ask(&s->telling, row, i).by == BL_TOLD_BY_TABLE;
+}
+
+static bl_status refuse_row(const bl_source *s, int64_t row, bool is_new, size_t column, const char *why,
+                            bl_error *err) {
+  bl_buf key;
+  bl_buf_init(&key, s->ctx, 600);
+  (void)!describe_key(s, row, &key);
+  bl_status st =
+      bl_fail(err, BL_USAGE, "%s: key %.*s%s: column %s: %s", name_of(s), (int)key.n, key.p ? (const char *)key.p : "",
+              is_new ? ", which is new" : "", s->o.schema->root.fields[column].name.p, why);
+  bl_buf_free(&key);
+  return st;
+}
+
+static bl_status check_column(const bl_source *s, int64_t row, bool is_new, size_t c, bl_error *err) {
+  const bl_field *f = &s->o.schema->root.fields[c];
+  bl_told_column told = bl_telling_ask(&s->telling, row, c);
+  if (told.by == BL_TOLD_BY_EVENT || (told.by == BL_TOLD_BY_TABLE && !is_new)) return BL_OK;
+  if (told.left_out)
+    return refuse_row(s, row, is_new, c,
+                      "the source left out a value that did not change; with REPLICA IDENTITY FULL it sends all", err);
+  if (!f->required || (f->write_default && !f->write_default->null)) return BL_OK;
+  return refuse_row(s, row, is_new, c, "it is required, and has no value", err);
+}
+
+bl_status bl_source_check(const bl_source *s, int64_t row, bl_error *err) {
+  bool is_new = bl_source_state_of(s, row) != BL_ROW_MET;
+  for (size_t c = 0; s->telling.before && c < s->columns.n_fields; c++) BL_TRY(check_column(s, row, is_new, c, err));
+  if (!is_new || !s->lacking) return BL_OK;
+  return bl_fail(err, BL_USAGE, "%s: row %lld is new: column %s: a required column is missing in the input", name_of(s),
+                 (long long)number_of(s, row) + 1, s->lacking->name.p);
 }
 
 /* ---- all rows ---- */

@@ -42,7 +42,8 @@ void bl_source_free(bl_source *s); /* NULL allowed */
 /* A foreign stream (consumed and released): columns by name, as bl_conform has it; columns that only delete_when or
  * last_wins name may be there besides. */
 bl_status bl_source_read(bl_source *s, struct ArrowArrayStream *in, bl_error *err) BL_CHECKED;
-/* The same by batches of the schema's columns (consumed). deletes: a byte a row, 1 = DELETE; NULL: none. ranks, with
+/* The same by batches of the schema's columns (consumed); with in_order a binary column may follow: what each row lacks
+ * (telling.h). deletes: a byte a row, 1 = DELETE; NULL: none. ranks, with
  * in_order: the order of the rows, where it is not that of their coming (equal ones: as they came); NULL: it is. */
 bl_status bl_source_add(bl_source *s, struct ArrowArray *batch, const uint8_t *deletes, const int64_t *ranks,
                         bl_error *err) BL_CHECKED;
@@ -59,14 +60,18 @@ bl_status bl_source_next(bl_source *s, bool *any, bl_error *err) BL_CHECKED;
 int64_t bl_source_rows(const bl_source *s);
 bl_source_state bl_source_state_of(const bl_source *s, int64_t row);
 void bl_source_meet(bl_source *s, int64_t row); /* PUT -> MET */
-/* Rows of the part by number: a batch of the schema's columns. */
+/* Rows of the part by number: a batch of the schema's columns. What they lack is as earlier rows of their keys tell, or
+ * the default. */
 bl_status bl_source_take(const bl_source *s, const int64_t *rows, int64_t n, struct ArrowArray *out,
                          bl_error *err) BL_CHECKED;
 /* The row with a key; -1: none. *other: the key is of another pass. */
 int64_t bl_source_find(const bl_source *s, bl_hash128 key, bool *other);
 
-/* May the row be inserted? BL_USAGE: a required column did not come. */
-bl_status bl_source_check_new(const bl_source *s, int64_t row, bl_error *err) BL_CHECKED;
+/* Does the row lack column i, and the table's row keeps its value? */
+bool bl_source_keeps(const bl_source *s, int64_t row, size_t i);
+/* Is all there that a row needs, be it new or MET? BL_USAGE: a required column did not come, or a value was left out.
+ */
+bl_status bl_source_check(const bl_source *s, int64_t row, bl_error *err) BL_CHECKED;
 
 /* ---- of all rows ---- */
 /* Was column i of the schema there at all? What was not keeps its value where a row exists. */

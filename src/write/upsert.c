@@ -9,6 +9,7 @@
 #include "rows/arrow_own.h"
 #include "rows/stream.h"
 #include "write/commit.h"
+#include "write/telling.h"
 #include "write/upsert.h"
 
 enum { INSERT_ROWS = 65536 };
@@ -86,6 +87,7 @@ static bl_status find_source_rows(meeting *m, bl_error *err) {
     m->source_rows[i] = null ? -1 : bl_source_find(u->source, h, &other);
     if (m->source_rows[i] < 0) st = bl_fail(err, BL_DAMAGED, "data file: its key columns read differently twice");
     else bl_source_meet(u->source, m->source_rows[i]);
+    if (st == BL_OK) st = bl_source_check(u->source, m->source_rows[i], err);
   }
   bl_key_reader_dispose(&k);
   return st;
@@ -94,7 +96,7 @@ static bl_status find_source_rows(meeting *m, bl_error *err) {
 static bool row_differs(const meeting *m, int64_t i) {
   size_t n = m->u->c->schema->root.n_fields;
   for (size_t c = 0; c < n; c++)
-    if (bl_source_gives(m->u->source, c) &&
+    if (bl_source_gives(m->u->source, c) && !bl_source_keeps(m->u->source, m->source_rows[i], c) &&
         !bl_key_same(&m->ours_view->children[c], i, &m->theirs_view->children[c], i))
       return true;
   return false;
@@ -111,6 +113,27 @@ static bl_status compare(meeting *m, bl_error *err) {
   return BL_OK;
 }
 
+/* Column c of the new versions: of the source, but where a row of it lacks that. */
+static bl_status unite_column(const meeting *m, size_t c, struct ArrowArray *ours, struct ArrowArray *theirs,
+                              struct ArrowArray *out, bl_error *err) {
+  bl_ctx *ctx = m->u->c->t->ctx;
+  struct ArrowArray *both[2] = {ours->children[c], theirs->children[c]};
+  int64_t kept = 0, k = 0, *rows = bl_alloc(ctx, (size_t)m->n_differ + 1, sizeof *rows);
+  if (!rows) return bl_nomem(err);
+  for (int64_t i = 0; i < m->rows->batch.length; i++) {
+    if (!m->differs[i]) continue;
+    bool keeps = bl_source_keeps(m->u->source, m->source_rows[i], c);
+    rows[k] = keeps ? k : m->n_differ + k;
+    kept += keeps;
+    k++;
+  }
+  bl_status st = BL_OK;
+  if (kept == 0) bl_array_move(both[1], out);
+  else st = bl_telling_gather(both, 2, m->u->columns.children[c], rows, m->n_differ, out, err);
+  bl_free(ctx, rows);
+  return st;
+}
+
 /* The new versions: columns that came from the source, others from the table, the id, no last-updated number. */
 static bl_status new_versions(meeting *m, struct ArrowArray *out, bl_error *err) {
   upsert *u = m->u;
@@ -122,12 +145,12 @@ static bl_status new_versions(meeting *m, struct ArrowArray *out, bl_error *err)
   BL_GO(bl_arrow_filter(&m->rows->batch, &u->rows, m->differs, &ours, err));
   BL_GO(bl_arrow_filter(&m->theirs, &u->columns, m->differs, &theirs, err));
   BL_GO(bl_array_new(ctx, m->n_differ, 1, (int64_t)all, out, err));
-  for (size_t c = 0; c < n; c++) {
-    struct ArrowArray *from = bl_source_gives(u->source, c) ? &theirs : &ours;
-    bl_array_move(from->children[c], out->children[c]);
+  for (size_t c = 0; c < n && st == BL_OK; c++) {
+    if (bl_source_gives(u->source, c)) st = unite_column(m, c, &ours, &theirs, out->children[c], err);
+    else bl_array_move(ours.children[c], out->children[c]);
   }
-  if (all > n) bl_array_move(ours.children[n], out->children[n]);
-  if (all > n) st = bl_array_nulls(ctx, &number, m->n_differ, out->children[n + 1], err);
+  if (st == BL_OK && all > n) bl_array_move(ours.children[n], out->children[n]);
+  if (st == BL_OK && all > n) st = bl_array_nulls(ctx, &number, m->n_differ, out->children[n + 1], err);
   if (st != BL_OK) bl_array_release(out);
 done:
   bl_array_release(&ours);
@@ -205,7 +228,7 @@ static bl_status insert_new(upsert *u, bl_error *err) {
   bl_status st = rows ? BL_OK : bl_nomem(err);
   for (int64_t i = 0; st == BL_OK && i < bl_source_rows(u->source); i++) {
     if (bl_source_state_of(u->source, i) != BL_ROW_PUT) continue;
-    st = bl_source_check_new(u->source, i, err);
+    st = bl_source_check(u->source, i, err);
     rows[n++] = i;
     u->c->counts.rows_inserted++;
     if (n < INSERT_ROWS) continue;

@@ -144,9 +144,10 @@ static bl_status update_staged(bl_table *t, bl_error *err) {
 VERB(update_staged, update_staged(t, err))
 
 static bl_status apply(bl_table *t, const bl_write_options *o, bl_error *err) {
-  static const char events[] = "{\"op\":\"u\",\"before\":null,\"after\":{\"k\":1,\"v\":5,\"p\":1}}\n"
+  static const char events[] = "{\"op\":\"u\",\"before\":null,\"after\":{\"k\":1,\"v\":5}}\n"
                                "{\"op\":\"d\",\"before\":{\"k\":2},\"after\":null}\n"
-                               "{\"op\":\"c\",\"before\":null,\"after\":{\"k\":13,\"v\":5,\"p\":2}}\n";
+                               "{\"op\":\"c\",\"before\":null,\"after\":{\"k\":13,\"v\":4,\"p\":2}}\n"
+                               "{\"op\":\"u\",\"before\":{\"k\":13},\"after\":{\"k\":13,\"v\":5}}\n";
   return test_apply(t, events, BL_APPLY_DEBEZIUM, o, NULL, err);
 }
 /* With positions of two sources. */

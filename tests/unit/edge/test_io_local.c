@@ -507,6 +507,7 @@ static void test_io_local__nothing_is_left_of_a_result_when_the_program_is_ended
   for (size_t i = 0; i < BL_LEN(signals); i++) {
     pid_t child = fork();
     if (child == 0) {
+      signal(signals[i], SIG_DFL); /* nohup ignores SIGHUP, a job of a script SIGINT */
       open_result(&f, path);
       raise(signals[i]);
       _exit(1);

@@ -138,8 +138,6 @@ static void test_debezium__names_what_does_not_go_with_the_table(void **state) {
   apply_fails(&w, AFTER("\"k\":2,\"r\":null"), BL_APPLY_DEBEZIUM, BL_USAGE, "column r: it is required");
   apply_fails(&w, AFTER("\"r\":2"), BL_APPLY_DEBEZIUM, BL_USAGE, "key column k: it has no value");
   apply_fails(&w, AFTER("\"k\":2,\"r\":3000000000"), BL_APPLY_DEBEZIUM, BL_USAGE, "column r");
-  apply_fails(&w, AFTER("\"k\":2,\"r\":1,\"s\":\"__debezium_unavailable_value\""), BL_APPLY_DEBEZIUM, BL_USAGE,
-              "REPLICA IDENTITY FULL");
   apply_fails(&w,
               TYPED("{\"field\":\"r\",\"type\":\"struct\",\"name\":\"io.debezium.data.VariableScaleDecimal\"}",
                     "{\"k\":2,\"r\":{\"scale\":60,\"value\":\"Cw==\"}}"),
@@ -150,6 +148,157 @@ static void test_debezium__names_what_does_not_go_with_the_table(void **state) {
   apply_fails(&w, "{\"k\":1}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "no change event");
   apply_fails(&w, "[1]\n", BL_APPLY_DEBEZIUM, BL_USAGE, "JSON object");
   apply_fails(&w, "{\"op\":\n", BL_APPLY_DEBEZIUM, BL_DAMAGED, "line 1");
+  world_end(&w);
+}
+
+/* ---- what an event does not tell ---- */
+
+#define LEFT_OUT "__debezium_unavailable_value"
+
+static void test_partial__what_an_event_lacks_the_row_keeps(void **state) {
+  (void)state;
+  world w = world_new(3, "k long not null, s string, n int, r int not null", NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\",\"n\":1,\"r\":1}\n{\"k\":2,\"s\":\"b\",\"n\":2,\"r\":2}\n"
+                   "{\"k\":3,\"s\":\"c\",\"n\":3,\"r\":3}\n");
+  apply(&w,
+        "{\"op\":\"u\",\"after\":{\"k\":1,\"s\":\"x\"}}\n"
+        "{\"op\":\"u\",\"after\":{\"k\":2,\"n\":7}}\n"
+        "{\"op\":\"u\",\"after\":{\"k\":3,\"r\":3}}\n",
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 0, 2, 0, 1);
+  world_holds(&w, "{\"k\":1,\"s\":\"x\",\"n\":1,\"r\":1}\n{\"k\":2,\"s\":\"b\",\"n\":7,\"r\":2}\n"
+                  "{\"k\":3,\"s\":\"c\",\"n\":3,\"r\":3}\n");
+  world_end(&w);
+}
+
+static void test_partial__events_of_a_key_tell_together(void **state) {
+  (void)state;
+  world w = world_new(3, "k long not null, s string, n int, m int", NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\",\"n\":1,\"m\":1}\n");
+  apply(&w,
+        "{\"op\":\"u\",\"before\":{\"k\":1},\"after\":{\"k\":1,\"s\":\"x\"}}\n"
+        "{\"op\":\"c\",\"after\":{\"k\":2,\"s\":\"y\",\"n\":2}}\n"
+        "{\"op\":\"u\",\"before\":{\"k\":1},\"after\":{\"k\":1,\"n\":5}}\n"
+        "{\"op\":\"u\",\"before\":{\"k\":2},\"after\":{\"k\":2,\"s\":\"" LEFT_OUT "\",\"n\":3}}\n"
+        "{\"op\":\"u\",\"after\":{\"k\":1,\"n\":6}}\n",
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 1, 0, 0);
+  row_is(&w, 1, 0, 2);
+  world_holds(&w, "{\"k\":1,\"s\":\"x\",\"n\":6,\"m\":1}\n{\"k\":2,\"s\":\"y\",\"n\":3,\"m\":null}\n");
+  world_end(&w);
+}
+
+static void test_partial__a_deletion_ends_what_was_told(void **state) {
+  (void)state;
+  world w = world_new(3, "k long not null, s string, n int default 9", NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\",\"n\":1}\n");
+  apply(&w,
+        "{\"op\":\"u\",\"after\":{\"k\":1,\"s\":\"x\",\"n\":2}}\n"
+        "{\"op\":\"d\",\"before\":{\"k\":1},\"after\":null}\n"
+        "{\"op\":\"c\",\"after\":{\"k\":1}}\n",
+        BL_APPLY_DEBEZIUM);
+  world_holds(&w, "{\"k\":1,\"s\":null,\"n\":9}\n");
+  apply_fails(&w,
+              "{\"op\":\"d\",\"before\":{\"k\":1},\"after\":null}\n"
+              "{\"op\":\"c\",\"after\":{\"k\":1,\"s\":\"" LEFT_OUT "\",\"n\":2}}\n",
+              BL_APPLY_DEBEZIUM, BL_USAGE, "key k = 1: column s: the source left out a value that did not change");
+  world_end(&w);
+}
+
+static void test_partial__a_value_that_was_left_out_is_kept_in_every_form(void **state) {
+  (void)state;
+  world w = world_new(3,
+                      "k long, s string, b binary, t list<string>, u list<uuid>, i list<int>, d list<double>, "
+                      "h map<string,string>, j variant, n int",
+                      NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\",\"b\":\"AQI=\",\"t\":[\"p\"],"
+                   "\"u\":[\"00000000-0000-0000-0000-000000000001\"],\"i\":[1,2],\"d\":[0.5],"
+                   "\"h\":{\"p\":\"q\"},\"j\":{\"a\":1},\"n\":1}\n");
+  test_rows before = world_scan(&w, NULL, false);
+#define BYTES "95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101"
+#define BYTES_AS_REALS                                                                                                 \
+  "95.0,95.0,100.0,101.0,98.0,101.0,122.0,105.0,117.0,109.0,95.0,117.0,110.0,97.0,118.0,97.0,105.0,108.0,97.0,98.0,"   \
+  "108.0,101.0,95.0,118.0,97.0,108.0,117.0,101.0"
+  apply(&w,
+        "{\"op\":\"u\",\"after\":{\"k\":1,\"s\":\"" LEFT_OUT "\",\"b\":\"X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==\","
+        "\"t\":[\"" LEFT_OUT "\"],\"u\":[\"b68a35a7-17ad-35b3-af2a-ae46edb4545a\"],\"i\":[" BYTES "],"
+        "\"d\":[" BYTES_AS_REALS "],\"h\":{\"" LEFT_OUT "\":\"" LEFT_OUT "\"},\"j\":\"" LEFT_OUT "\",\"n\":1}}\n",
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 0, 0, 0, 1);
+  apply(&w,
+        "{\"op\":\"u\",\"after\":{\"k\":1,\"s\":\"b\",\"b\":\"X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==\","
+        "\"t\":[\"" LEFT_OUT "\"],\"u\":[\"b68a35a7-17ad-35b3-af2a-ae46edb4545a\"],\"i\":[" BYTES "],"
+        "\"d\":[" BYTES_AS_REALS "],\"h\":{\"" LEFT_OUT "\":\"" LEFT_OUT "\"},\"j\":\"" LEFT_OUT "\",\"n\":1}}\n"
+        "{\"op\":\"u\",\"after\":{\"k\":1,\"s\":\"a\",\"t\":[\"" LEFT_OUT "\"],\"n\":1}}\n",
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 0, 0, 0, 1);
+  test_rows after = world_scan(&w, NULL, false);
+  test_rows_same(&before, &after, "after what was left out");
+  test_rows_free(&before);
+  test_rows_free(&after);
+  world_end(&w);
+}
+
+static void test_partial__arrays_that_are_like_what_was_left_out_are_values(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, t list<string>, i list<int>", NULL);
+  apply(&w,
+        "{\"op\":\"c\",\"after\":{\"k\":1,\"t\":[\"" LEFT_OUT "\",\"b\"],\"i\":[95,95,100]}}\n"
+        "{\"op\":\"c\",\"after\":{\"k\":2,\"t\":[],\"i\":[" BYTES ",1]}}\n",
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 2, 0, 0, 0);
+  world_end(&w);
+}
+
+static void test_partial__the_image_before_tells_what_was_left_out(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string, n int", NULL);
+  apply(&w,
+        "{\"op\":\"u\",\"before\":{\"k\":1,\"s\":\"a\",\"n\":1},\"after\":{\"k\":2,\"s\":\"" LEFT_OUT "\",\"n\":1}}\n",
+        BL_APPLY_DEBEZIUM);
+  world_holds(&w, "{\"k\":2,\"s\":\"a\",\"n\":1}\n");
+  apply_fails(
+      &w, "{\"op\":\"u\",\"before\":{\"k\":2,\"s\":null,\"n\":1},\"after\":{\"k\":3,\"s\":\"" LEFT_OUT "\",\"n\":1}}\n",
+      BL_APPLY_DEBEZIUM, BL_USAGE, "REPLICA IDENTITY FULL");
+  world_end(&w);
+}
+
+static void test_partial__a_new_row_needs_what_it_cannot_do_without(void **state) {
+  (void)state;
+  world w = world_new(3, "k long not null, s string, r int not null, d int not null default 7", NULL);
+  apply_fails(&w, "{\"op\":\"u\",\"after\":{\"k\":5,\"s\":\"" LEFT_OUT "\",\"r\":1}}\n", BL_APPLY_DEBEZIUM, BL_USAGE,
+              "key k = 5, which is new: column s: the source left out");
+  apply_fails(&w, "{\"op\":\"u\",\"after\":{\"k\":5,\"s\":\"x\"}}\n", BL_APPLY_DEBEZIUM, BL_USAGE,
+              "key k = 5, which is new: column r: it is required, and has no value");
+  apply_fails(&w, "{\"op\":\"u\",\"after\":{\"k\":\"" LEFT_OUT "\",\"s\":\"x\",\"r\":1}}\n", BL_APPLY_DEBEZIUM,
+              BL_USAGE, "key column k: it has no value");
+  apply(&w,
+        "{\"op\":\"c\",\"after\":{\"k\":5,\"r\":1}}\n"
+        "{\"op\":\"u\",\"after\":{\"k\":5,\"s\":\"x\"}}\n",
+        BL_APPLY_DEBEZIUM);
+  world_holds(&w, "{\"k\":5,\"s\":\"x\",\"r\":1,\"d\":7}\n");
+  world_end(&w);
+}
+
+/* Through temporary files: every row of the batch lacks something that the one before it tells. */
+static void test_partial__more_events_than_memory_holds_tell_together(void **state) {
+  (void)state;
+  enum { N = 20000 };
+  world w = world_new(3, "k long not null, s string, n int", NULL);
+  bl_buf text;
+  w.ctx->o.memory_budget = 1 << 20;
+  bl_buf_init(&text, w.ctx, SIZE_MAX);
+  for (int i = 0; i < N; i++) bl_buf_printf(&text, "{\"op\":\"c\",\"after\":{\"k\":%d,\"s\":\"s%d\"}}\n", i, i);
+  for (int i = 0; i < N; i++)
+    bl_buf_printf(&text, "{\"op\":\"u\",\"after\":{\"k\":%d,\"s\":\"" LEFT_OUT "\",\"n\":%d}}\n", i, i);
+  bl_buf_add(&text, "", 1);
+  apply(&w, (const char *)text.p, BL_APPLY_DEBEZIUM);
+  counts_are(&w, N, 0, 0, 0);
+  bl_buf_clear(&text);
+  for (int i = 0; i < N; i++) bl_buf_printf(&text, "{\"k\":%d,\"s\":\"s%d\",\"n\":%d}\n", i, i, i);
+  bl_buf_add(&text, "", 1);
+  world_holds(&w, (const char *)text.p);
+  bl_buf_free(&text);
   world_end(&w);
 }
 
@@ -714,6 +863,14 @@ int main(void) {
       cmocka_unit_test(test_debezium__a_schema_tells_what_values_mean),
       cmocka_unit_test(test_debezium__without_a_schema_numbers_are_in_the_columns_unit),
       cmocka_unit_test(test_debezium__names_what_does_not_go_with_the_table),
+      cmocka_unit_test(test_partial__what_an_event_lacks_the_row_keeps),
+      cmocka_unit_test(test_partial__events_of_a_key_tell_together),
+      cmocka_unit_test(test_partial__a_deletion_ends_what_was_told),
+      cmocka_unit_test(test_partial__a_value_that_was_left_out_is_kept_in_every_form),
+      cmocka_unit_test(test_partial__arrays_that_are_like_what_was_left_out_are_values),
+      cmocka_unit_test(test_partial__the_image_before_tells_what_was_left_out),
+      cmocka_unit_test(test_partial__a_new_row_needs_what_it_cannot_do_without),
+      cmocka_unit_test(test_partial__more_events_than_memory_holds_tell_together),
       cmocka_unit_test(test_positions__an_older_batch_is_not_applied_again),
       cmocka_unit_test(test_positions__of_a_binary_log_go_by_file_and_place),
       cmocka_unit_test(test_positions__equal_ones_are_applied_again),
