@@ -21,7 +21,7 @@ typedef struct ref_values {
   }
 #define REF_AGE                                                                                                        \
   {                                                                                                                    \
-    "--max-ref-age", 0, CLI_VALUE, "TIME", "it may expire when its snapshot is older: 7d, 12h",                        \
+    "--max-ref-age", 0, CLI_VALUE, "TIME", "it may expire when its snapshot is older: 7d, 12h, 30m, 45s, 500ms",                        \
         offsetof(ref_values, ref_age)                                                                                  \
   }
 
@@ -29,7 +29,8 @@ static const cli_option branch_options[] = {
     AT,
     REPLACE,
     {"--keep", 0, CLI_VALUE, "N", "snapshots of the branch that expiring keeps at least", offsetof(ref_values, keep)},
-    {"--max-snapshot-age", 0, CLI_VALUE, "TIME", "and all that are younger", offsetof(ref_values, snapshot_age)},
+    {"--max-snapshot-age", 0, CLI_VALUE, "TIME", "and all that are younger: 7d, 12h, 30m, 45s, 500ms",
+     offsetof(ref_values, snapshot_age)},
     REF_AGE,
 };
 static const cli_option tag_options[] = {AT, REPLACE, REF_AGE};

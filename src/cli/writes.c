@@ -269,7 +269,7 @@ bl_status cli_duration(cli *c, const char *option, const char *text, int64_t *ms
   static const struct {
     const char *unit;
     int64_t ms;
-  } units[] = {{"", 1}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+  } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
   size_t digits = strspn(text, "0123456789");
   char number[32];
   if (digits && digits < sizeof number) {
@@ -280,6 +280,6 @@ bl_status cli_duration(cli *c, const char *option, const char *text, int64_t *ms
       if (st != BL_OK || !__builtin_mul_overflow(*ms, units[i].ms, ms)) return st;
     }
   }
-  return bl_fail(&c->err, BL_USAGE, "wrong usage: %s %s: a time is expected, as 7d, 12h, 30m, 45s or 500ms", option,
-                 text);
+  return bl_fail(&c->err, BL_USAGE, "wrong usage: %s %s: a time with its unit is expected, as 7d, 12h, 30m, 45s or 500ms",
+                 option, text);
 }

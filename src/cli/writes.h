@@ -45,7 +45,7 @@ bl_status cli_rows_line(cli_rows *r, const char *fmt, ...) BL_PRINTF(2, 3); /* t
 bl_status cli_rows_object(cli_rows *r, cli_json *j);                        /* JSON; frees */
 bl_status cli_rows_end(cli_rows *r, bl_status st);
 
-/* "500ms", "45s", "30m", "12h", "7d", or milliseconds; BL_USAGE names the option. */
+/* "500ms", "45s", "30m", "12h", "7d"; BL_USAGE names the option, also where there is no unit. */
 bl_status cli_duration(cli *c, const char *option, const char *text, int64_t *ms);
 
 #endif

@@ -158,8 +158,20 @@ class Tables(TableCase):
         self.run_ok('tag', self.table, 'drop', 'then', '--yes')
         self.refuse(8, 'then', 'tag', self.table, 'drop', 'then', '--yes')
         self.refuse(2, 'above 0', 'branch', self.table, 'create', 'x', '--keep', '0')
-        self.refuse(2, 'a time is expected', 'tag', self.table, 'create', 'x', '--max-ref-age', '12y')
         self.refuse(2, 'create NAME', 'branch', self.table, 'make', 'x')
+
+    def test_how_long_a_ref_is_kept_has_a_unit(self):
+        """7 could be meant as days; it was 7 milliseconds."""
+        self.create()
+        self.append(1)
+        for age in ('7', '12y', '7w', 'd', '1.5d', ''):
+            self.refuse(2, '--max-ref-age %s: a time with its unit is expected, as 7d' % age, 'tag', self.table, 'create', 'x',
+                        '--max-ref-age', age)
+            self.refuse(2, '--max-snapshot-age %s: a time with its unit' % age, 'branch', self.table, 'create', 'x',
+                        '--max-snapshot-age', age)
+        for name, age in (('d', '7d'), ('h', '168h'), ('m', '10080m'), ('s', '604800s'), ('ms', '604800000ms')):
+            self.run_ok('tag', self.table, 'create', name, '--max-ref-age', age)
+        self.assertEqual({r['max_ref_age_ms'] for r in self.result('tag', self.table, 'list')}, {7 * 86400 * 1000})
 
     def test_a_new_table_is_filled_on_a_branch(self):
         """Every verb works on it, and main stays without a snapshot until it follows."""
