@@ -130,7 +130,7 @@ bl_status bl_property_allowed(bl_str key, bl_str value, bl_error *err) {
   for (size_t i = 0; i < BL_LEN(reserved); i++)
     if (bl_str_is(key, reserved[i]))
       return bl_fail(err, BL_USAGE, "wrong property: %s: it is not set as a property%s", reserved[i],
-                     i == 0 ? " (create --format-version, upgrade)" : "");
+                     i == 0 ? " (create --format-version sets it; no command changes that of a table yet)" : "");
   return value.p ? makes_sense(key, value, err) : BL_OK;
 }
 

@@ -363,8 +363,8 @@ bl_status bl_attempt_deletes(bl_attempt *at, bl_error *err) {
   if (!s->n_vectors && !s->n_removed) return keep_all(at, err);
   if (s->n_vectors && at->base->metadata->format_version < 3)
     return bl_fail(err, BL_UNSUPPORTED,
-                   "merge-on-read needs format version 3, %s has version %d: use --mode copy-on-write, or upgrade the "
-                   "table",
+                   "merge-on-read needs format version 3, %s has version %d: use --mode copy-on-write, or have another "
+                   "engine upgrade the table",
                    at->base->name, at->base->metadata->format_version);
   deleting d = {.at = at};
   bl_status st = change_deletes(&d, err);

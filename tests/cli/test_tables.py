@@ -71,7 +71,8 @@ class Tables(TableCase):
         self.run_ok('unset', self.table, 'a')
         self.assertFalse(os.path.exists(os.path.join(self.table, 'metadata', 'v4.metadata.json')))
         self.refuse(2, 'KEY=VALUE', 'set', self.table, 'a')
-        self.refuse(2, 'format-version', 'set', self.table, 'format-version=2')
+        self.refuse(2, 'format-version: it is not set as a property (create --format-version sets it; no command changes that',
+                    'set', self.table, 'format-version=2')
         self.refuse(2, 'keeps its metadata', 'set', self.table, 'write.metadata.path=/x')
 
     # ---- summaries and batches ----
