@@ -1,9 +1,19 @@
 /* cmd_move.c: fast-forward, cherry-pick, rollback: branches that move. */
+#include <stdarg.h>
+
 #include "writes.h"
 
-static bl_status moved(cli *c, const bl_write_result *r, const char *what) {
+static bl_status moved(cli *c, const bl_write_result *r, const char *fmt, ...) BL_PRINTF(3, 4);
+
+static bl_status moved(cli *c, const bl_write_result *r, const char *fmt, ...) {
+  char what[500];
   cli_json j = {0};
+  bl_status st = BL_OK;
   bool dry = c->common.dry_run;
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(what, sizeof what, fmt, ap);
+  va_end(ap);
   if (dry) cli_json_text(&j, "done", "nothing (dry run)");
   cli_json_text(&j, dry ? "planned" : "done",
                 r->already_applied    ? "nothing: it is applied already"
@@ -15,7 +25,12 @@ static bl_status moved(cli *c, const bl_write_result *r, const char *what) {
     cli_json_number(&j, "first_row_id", r->first_row_id);
     cli_json_number(&j, "rows_assigned", r->rows_assigned);
   }
-  return cli_json_print(c, &j);
+  if (!dry) st = cli_json_location(c, c->args[0], &j);
+  return st == BL_OK ? cli_json_print(c, &j) : st;
+}
+
+static const char *branch_of(const bl_write_options *w) {
+  return w->ref ? w->ref : "main";
 }
 
 static bl_status fast_forward(cli *c, const void *values) {
@@ -26,7 +41,7 @@ static bl_status fast_forward(cli *c, const void *values) {
   bl_status st = cli_open_to_write(c, &t, &w);
   if (st == BL_OK) st = bl_fast_forward(t, c->args[1], c->args[2], &w, &r, &c->err);
   bl_table_free(t);
-  return st == BL_OK ? moved(c, &r, "branch moved forward") : st;
+  return st == BL_OK ? moved(c, &r, "branch %s moved forward to %s", c->args[1], c->args[2]) : st;
 }
 
 static bl_status cherry_pick(cli *c, const void *values) {
@@ -39,7 +54,8 @@ static bl_status cherry_pick(cli *c, const void *values) {
   bl_table_free(t);
   bool again = st == BL_OK && c->common.dry_run && !r.already_applied && !r.snapshot_id; /* a new snapshot */
   if (st != BL_OK) return st;
-  return moved(c, &r, again ? "snapshot picked: its files are added again, in a new snapshot" : "snapshot picked");
+  return moved(c, &r, "snapshot picked onto branch %s%s", branch_of(&w),
+               again ? ": its files are added again, in a new snapshot" : "");
 }
 
 static bl_status rollback(cli *c, const void *values) {
@@ -48,10 +64,10 @@ static bl_status rollback(cli *c, const void *values) {
   bl_write_result r;
   (void)values;
   bl_status st = cli_open_to_write(c, &t, &w);
-  if (st == BL_OK) st = cli_confirm(c, "roll %s of %s back to %s", w.ref ? w.ref : "main", c->args[0], c->args[1]);
+  if (st == BL_OK) st = cli_confirm(c, "roll %s of %s back to %s", branch_of(&w), c->args[0], c->args[1]);
   if (st == BL_OK) st = bl_rollback(t, c->args[1], &w, &r, &c->err);
   bl_table_free(t);
-  return st == BL_OK ? moved(c, &r, "rolled back") : st;
+  return st == BL_OK ? moved(c, &r, "branch %s rolled back to %s", branch_of(&w), c->args[1]) : st;
 }
 
 const cli_command cli_fast_forward = {

@@ -21,7 +21,7 @@ typedef struct ref_values {
   }
 #define REF_AGE                                                                                                        \
   {                                                                                                                    \
-    "--max-ref-age", 0, CLI_VALUE, "TIME", "it may expire when its snapshot is older: 7d, 12h, 30m, 45s, 500ms",                        \
+    "--max-ref-age", 0, CLI_VALUE, "TIME", "it may expire when its snapshot is older: 7d, 12h, 30m, 45s, 500ms",       \
         offsetof(ref_values, ref_age)                                                                                  \
   }
 
@@ -117,11 +117,12 @@ const cli_command cli_branch = {
                 "[--replace] [--ref NAME] [--summary K=V]… [--batch-id ID] [--yes] [--dry-run]",
     .about = "branches: made, dropped, listed",
     .formats = "text|json",
-    .text = "  A branch is a line of snapshots of its own: write to it with --ref NAME, read it with --at NAME. drop "
-            "asks, unless --yes is\n"
-            "  given. Where main has no snapshot yet, and no --at is given, a branch begins with an empty snapshot of "
-            "its own, and main stays without.\n"
-            "  No command of bergline expires snapshots or refs yet: how long they are kept is for the engine that does.\n",
+    .text =
+        "  A branch is a line of snapshots of its own: write to it with --ref NAME, read it with --at NAME. drop "
+        "asks, unless --yes is\n"
+        "  given. Where main has no snapshot yet, and no --at is given, a branch begins with an empty snapshot of "
+        "its own, and main stays without.\n"
+        "  No command of bergline expires snapshots or refs yet: how long they are kept is for the engine that does.\n",
     .examples = "    bergline branch /data/wh/db/orders create audit --keep 10 --max-snapshot-age 7d\n"
                 "    bergline branch /data/wh/db/orders list\n",
     .options = branch_options,
@@ -139,8 +140,9 @@ const cli_command cli_tag = {
                 "K=V]… [--batch-id ID] [--yes] [--dry-run]",
     .about = "tags: names of snapshots",
     .formats = "text|json",
-    .text = "  A tag names one snapshot and keeps it from expiring. drop asks, unless --yes is given.\n"
-            "  No command of bergline expires snapshots or refs yet: how long one is kept is for the engine that does.\n",
+    .text =
+        "  A tag names one snapshot and keeps it from expiring. drop asks, unless --yes is given.\n"
+        "  No command of bergline expires snapshots or refs yet: how long one is kept is for the engine that does.\n",
     .examples = "    bergline tag /data/wh/db/orders create end-of-2026 --at 2026-12-31\n",
     .options = tag_options,
     .n_options = sizeof tag_options / sizeof *tag_options,

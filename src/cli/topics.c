@@ -119,8 +119,9 @@ static void write_output(cli_page *p) {
        "Rows by what happened to them; unchanged: those that the table has as the input has them."},
       {"data_files_added, data_files_removed, delete_files_added, delete_files_removed", "Files."},
       {"attempts", "More than one where others committed meanwhile."},
-      {"done, metadata_location", "Commands that change metadata alone: what was done, and the file that has it; in a "
-                                  "dry run planned: what would be."}};
+      {"done, metadata_location",
+       "Commands that change metadata alone or move a branch: what was done, and the file that has it; in a "
+       "dry run planned: what would be."}};
   cli_page_text(
       p,
       "Data goes to standard output, or with -o to a file, which appears when it is complete: until then, and where "

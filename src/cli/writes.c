@@ -201,10 +201,25 @@ bl_status cli_write_result(cli *c, const bl_write_result *r) {
   return st;
 }
 
+bl_status cli_json_location(cli *c, const char *address, cli_json *j) {
+  bl_table *t = NULL;
+  bl_table_info info;
+  bl_status st = cli_open_table(c, address, &t);
+  if (st == BL_OK) {
+    bl_table_get_info(t, &info);
+    cli_json_text(j, "metadata_location", info.metadata_location);
+  } else {
+    free(j->p);
+    *j = (cli_json){0};
+  }
+  bl_table_free(t);
+  return st;
+}
+
 bl_status cli_metadata_result(cli *c, const char *address, const char *fmt, ...) {
   char text[500];
   cli_json j = {0};
-  bl_table *t = NULL;
+  bl_status st = BL_OK;
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
@@ -213,18 +228,8 @@ bl_status cli_metadata_result(cli *c, const char *address, const char *fmt, ...)
   cli_json_text(&j, "done", c->common.dry_run ? "nothing (dry run)" : text);
   if (c->applied) cli_json_bool(&j, "already_applied", true);
   if (c->common.dry_run) cli_json_text(&j, "planned", text);
-  else {
-    bl_status st = cli_open_table(c, address, &t);
-    if (st != BL_OK) {
-      free(j.p);
-      return st;
-    }
-    bl_table_info info;
-    bl_table_get_info(t, &info);
-    cli_json_text(&j, "metadata_location", info.metadata_location);
-    bl_table_free(t);
-  }
-  return cli_json_print(c, &j);
+  else st = cli_json_location(c, address, &j);
+  return st == BL_OK ? cli_json_print(c, &j) : st;
 }
 
 /* ---- lists ---- */
@@ -280,6 +285,6 @@ bl_status cli_duration(cli *c, const char *option, const char *text, int64_t *ms
       if (st != BL_OK || !__builtin_mul_overflow(*ms, units[i].ms, ms)) return st;
     }
   }
-  return bl_fail(&c->err, BL_USAGE, "wrong usage: %s %s: a time with its unit is expected, as 7d, 12h, 30m, 45s or 500ms",
-                 option, text);
+  return bl_fail(&c->err, BL_USAGE,
+                 "wrong usage: %s %s: a time with its unit is expected, as 7d, 12h, 30m, 45s or 500ms", option, text);
 }

@@ -231,6 +231,20 @@ class Tables(TableCase):
         self.append(7)
         self.refuse(2, 'exist twice', 'cherry-pick', self.table, 'wap:d')
 
+    def test_what_moves_a_branch_tells_the_branch_and_the_metadata_file(self):
+        self.create()
+        self.append(1)
+        self.run_ok('branch', self.table, 'create', 'b')
+        self.append(2, more=('--ref', 'b'))
+        moves = {('fast-forward', self.table, 'main', 'b'): 'branch main moved forward to b',
+                 ('rollback', self.table, 'seq:1', '--ref', 'b', '--yes'): 'branch b rolled back to seq:1',
+                 ('cherry-pick', self.table, 'main', '--ref', 'b'): 'snapshot picked onto branch b'}
+        for words, done in moves.items():
+            report = self.result(*words)
+            self.assertEqual((report['done'], report['metadata_location']), (done, self.info()['metadata_location']))
+        again = self.result('fast-forward', self.table, 'main', 'b')
+        self.assertEqual((again['done'], again['metadata_location']), ('nothing', self.info()['metadata_location']))
+
     # ---- files ----
 
     def test_files_that_are_not_there_are_told(self):
@@ -481,7 +495,8 @@ class Tables(TableCase):
         self.append(1)
         self.append(2, more=('--wap-id', 'w'))
         plan = self.result('cherry-pick', self.table, 'wap:w', '--dry-run')
-        self.assertEqual((plan['done'], plan['planned']), ('nothing (dry run)', 'snapshot picked'))
+        self.assertEqual((plan['done'], plan['planned']), ('nothing (dry run)', 'snapshot picked onto branch main'))
+        self.assertNotIn('metadata_location', plan)
         self.append(3)
         self.assertIn('a new snapshot', self.result('cherry-pick', self.table, 'wap:w', '--dry-run')['planned'])
         self.run_ok('cherry-pick', self.table, 'wap:w')
