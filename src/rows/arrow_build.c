@@ -92,9 +92,10 @@ static bl_status init(bl_builder *b, const struct ArrowSchema *t, bl_error *err)
   b->name = bl_strdup(b->ctx, t->name ? t->name : "");
   b->nullable = t->flags & ARROW_FLAG_NULLABLE;
   if (!b->format || !b->name) return bl_nomem(err);
+  char name[BL_TYPE_NAME_BYTES];
   if (!shape_of(b, t->format) || t->dictionary || !child_count_fits(b, t))
-    return bl_fail(err, BL_UNSUPPORTED, "column %s: Arrow format %s%s", b->name, t->format,
-                   t->dictionary ? " in a dictionary" : "");
+    return bl_fail(err, BL_UNSUPPORTED, "column %s: no builder of the type %s%s", b->name,
+                   bl_aformat_name(t->format, name), t->dictionary ? " in a dictionary" : "");
   b->children = bl_calloc(b->ctx, (size_t)t->n_children, sizeof *b->children);
   if (!b->children) return bl_nomem(err);
   for (; b->n_children < t->n_children; b->n_children++)
@@ -183,7 +184,8 @@ static bl_status too_large(const bl_builder *b, bl_error *err) {
 }
 
 static bl_status misfit(const bl_builder *b, const char *what, bl_error *err) {
-  return bl_fail(err, BL_USAGE, "column %s: %s for Arrow format %s", b->name, what, b->format);
+  char name[BL_TYPE_NAME_BYTES];
+  return bl_fail(err, BL_USAGE, "column %s: %s for the type %s", b->name, what, bl_aformat_name(b->format, name));
 }
 
 static bl_status put_offset(bl_builder *b, int64_t end, bl_error *err) {

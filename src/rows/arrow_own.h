@@ -60,4 +60,10 @@ bl_status bl_aschema_copy(bl_ctx *ctx, const struct ArrowSchema *s, struct Arrow
 bl_status bl_aschema_of_field(bl_ctx *ctx, const bl_field *f, struct ArrowSchema *out, bl_error *err) BL_CHECKED;
 bl_status bl_aschema_of_struct(bl_ctx *ctx, const bl_type *root, struct ArrowSchema *out, bl_error *err) BL_CHECKED;
 
+/* The type of a column as messages have it, in Iceberg's words where it has one: "double", "timestamptz", "struct",
+ * "uint16", "decimal(9,2)". What is in a dictionary or run-end encoded is told by its values. Returns out. */
+enum { BL_TYPE_NAME_BYTES = 40 };
+const char *bl_aschema_type_name(const struct ArrowSchema *s, char out[BL_TYPE_NAME_BYTES]);
+const char *bl_aformat_name(const char *format, char out[BL_TYPE_NAME_BYTES]);
+
 #endif

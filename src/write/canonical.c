@@ -43,14 +43,14 @@ static const char *format_of(const char *f, char *buf, size_t n) {
 
 bl_status bl_canonical_schema(bl_ctx *ctx, const struct ArrowSchema *in, struct ArrowSchema *out, bool *same,
                               bl_error *err) {
-  char buf[128];
+  char buf[128], name[BL_TYPE_NAME_BYTES];
   const struct ArrowSchema *value = in->dictionary ? in->dictionary : in;
   if (strcmp(value->format, "+r") == 0 && value->n_children == 2) value = value->children[1]; /* run-end encoded */
   const char *format = format_of(value->format, buf, sizeof buf);
   out->release = NULL;
   if (!format)
-    return bl_fail(err, BL_UNSUPPORTED, "column %s: Arrow type \"%.60s\" cannot be read", in->name ? in->name : "",
-                   value->format);
+    return bl_fail(err, BL_UNSUPPORTED, "column %s: the type %s cannot be read", in->name ? in->name : "",
+                   bl_aschema_type_name(value, name));
   if (value != in || strcmp(format, value->format) != 0) *same = false;
   BL_TRY(bl_aschema_copy(ctx, value, out, err)); /* children's own forms follow */
   bl_status st = bl_nomem(NULL);

@@ -124,15 +124,9 @@ static bl_status plan_leaf(conform *c, node *n, bl_error *err) {
   n->op = leaf_moves(n->view, &n->field->type) ? OP_MOVE : OP_CONVERT;
   if (n->op == OP_MOVE) return BL_OK;
   if (!leaf_converts(n->view, &n->field->type)) {
-    char why[120];
-    bool zones =
-        is_timestamp(n->field->type.kind) && n->view->kind >= BL_D_TIMESTAMP_US && n->view->kind <= BL_D_TIMESTAMP_NS;
-    snprintf(why, sizeof why, "a column of Arrow type \"%.30s\"%s does not fit %s", n->in_type->format,
-             !zones         ? ""
-             : n->view->utc ? " (with a zone)"
-                            : " (without a zone)",
-             bl_kind_name(n->field->type.kind));
-    return bl_put_misfit(&c->putter, n->field, BL_STR_NONE, why, err);
+    char what[60], name[BL_TYPE_NAME_BYTES];
+    snprintf(what, sizeof what, "a column of type %s", bl_aschema_type_name(n->in_type, name));
+    return bl_put_misfit(&c->putter, n->field, bl_str_of(what), NULL, err);
   }
   BL_TRY(bl_aschema_of_field(c->ctx, n->field, &out, err));
   bl_status st = bl_builder_new(c->ctx, &out, &n->builder, err);

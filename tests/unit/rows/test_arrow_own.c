@@ -335,11 +335,57 @@ static void test_arrow_own__says_when_memory_runs_out(void **state) {
   close_world(&w);
 }
 
+static void test_arrow_own__types_have_names_that_messages_can_use(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {{"b", "boolean"},
+                                         {"g", "double"},
+                                         {"l", "long"},
+                                         {"C", "uint8"},
+                                         {"e", "half float"},
+                                         {"U", "string"},
+                                         {"vz", "binary"},
+                                         {"w:16", "fixed[16]"},
+                                         {"d:9,2", "decimal(9,2)"},
+                                         {"tdm", "date"},
+                                         {"ttu", "time"},
+                                         {"tsu:", "timestamp"},
+                                         {"tss:UTC", "timestamptz"},
+                                         {"tsn:", "timestamp_ns"},
+                                         {"tsn:UTC", "timestamptz_ns"},
+                                         {"+s", "struct"},
+                                         {"+vL", "list"},
+                                         {"+w:3", "list"},
+                                         {"+m", "map"},
+                                         {"+ud:0,1", "union"},
+                                         {"tDs", "duration"},
+                                         {"tin", "interval"},
+                                         {"n", "null"},
+                                         {"?", "Arrow format ?"},
+                                         {"ts", "Arrow format ts"},
+                                         {"", "Arrow format "}};
+  for (size_t i = 0; i < BL_LEN(cases); i++) {
+    char name[BL_TYPE_NAME_BYTES];
+    struct ArrowSchema s = {.format = cases[i][0]}, value = s;
+    assert_string_equal(bl_aschema_type_name(&s, name), cases[i][1]);
+    s = (struct ArrowSchema){.format = "i", .dictionary = &value};
+    assert_string_equal(bl_aschema_type_name(&s, name), cases[i][1]);
+    struct ArrowSchema ends = {.format = "i"}, *runs[] = {&ends, &value};
+    s = (struct ArrowSchema){.format = "+r", .children = runs, .n_children = 2};
+    assert_string_equal(bl_aschema_type_name(&s, name), cases[i][1]);
+  }
+  char name[BL_TYPE_NAME_BYTES], longest[200];
+  memset(longest, '9', sizeof longest - 1);
+  memcpy(longest, "d:", 2);
+  longest[sizeof longest - 1] = 0;
+  assert_string_equal(bl_aformat_name(longest, name), "decimal(99999999999999999999)");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_arrow_own__schemas_have_the_canonical_forms_and_field_ids),
       cmocka_unit_test(test_arrow_own__schemas_are_copied_deeply),
       cmocka_unit_test(test_arrow_own__metadata_is_replaced_and_found),
+      cmocka_unit_test(test_arrow_own__types_have_names_that_messages_can_use),
       cmocka_unit_test(test_arrow_own__nulls_of_every_type_are_null),
       cmocka_unit_test(test_arrow_own__constants_repeat_a_value),
       cmocka_unit_test(test_arrow_own__a_struct_constant_holds_its_fields_defaults),
