@@ -36,6 +36,9 @@ void bl_print_timestamp(bl_buf *b, int64_t v, int64_t unit, bool zone);
 bool bl_parse_date(bl_str s, int32_t *out);
 bool bl_parse_time(bl_str s, int64_t unit, int64_t *out);
 bool bl_parse_timestamp(bl_str s, int64_t unit, int64_t *out, bool *has_zone);
+/* As other programs write them, too: the zone as z, UTC, ±HHMM or ±HH, or behind a blank; t for T; a date alone, which
+ * is its midnight (with Z or ±HH:MM: of that zone). */
+bool bl_read_timestamp(bl_str s, int64_t unit, int64_t *out, bool *has_zone);
 
 bool bl_parse_uuid(bl_str s, uint8_t out[16]);
 void bl_print_uuid(bl_buf *b, const uint8_t v[16]); /* lower case */

@@ -172,15 +172,29 @@ static bool take_time(bl_str *s, int64_t unit, int64_t *out) {
   return true;
 }
 
-/* Nothing, Z or ±HH:MM. */
-static bool take_zone(bl_str *s, bool *has_zone, int *seconds) {
+/* Hours and minutes of a zone: HH:MM; loose: also HHMM and HH. */
+static bool take_zone_time(bl_str *s, bool loose, int *h, int *m) {
+  *m = 0;
+  if (!take_fixed(s, 2, h)) return false;
+  if (loose && !s->n) return true;
+  if (!take(s, ':') && !loose) return false;
+  return take_fixed(s, 2, m) && *m <= 59;
+}
+
+/* Nothing, Z or ±HH:MM; loose: also z, UTC, ±HHMM and ±HH, a blank before each. */
+static bool take_zone(bl_str *s, bool loose, bool *has_zone, int *seconds) {
   *seconds = 0;
   *has_zone = s->n > 0;
   if (!s->n || take(s, 'Z')) return true;
+  if (loose && s->n > 1) (void)take(s, ' ');
+  if (loose && (bl_str_is(*s, "Z") || bl_str_is(*s, "z") || bl_str_is(*s, "UTC"))) {
+    s->n = 0;
+    return true;
+  }
   bool minus = take(s, '-');
   int h, m;
   if (!minus && !take(s, '+')) return false;
-  if (!take_fixed(s, 2, &h) || !take(s, ':') || !take_fixed(s, 2, &m) || m > 59) return false;
+  if (!take_zone_time(s, loose, &h, &m)) return false;
   *seconds = (h * 60 + m) * 60 * (minus ? -1 : 1);
   return h < MOST_ZONE_HOURS || (h == MOST_ZONE_HOURS && m == 0);
 }
@@ -196,12 +210,28 @@ bool bl_parse_time(bl_str s, int64_t unit, int64_t *out) {
   return take_time(&s, unit, out) && s.n == 0;
 }
 
-bool bl_parse_timestamp(bl_str s, int64_t unit, int64_t *out, bool *has_zone) {
-  int64_t days, time;
-  int zone;
-  if (!take_date(&s, &days) || !(take(&s, 'T') || take(&s, ' '))) return false;
-  if (!take_time(&s, unit, &time) || !take_zone(&s, has_zone, &zone) || s.n) return false;
+static bool timestamp_of(int64_t days, int64_t time, int zone, int64_t unit, int64_t *out) {
   bl_i128 v = ((bl_i128)days * SECONDS_OF_DAY - zone) * unit + time;
   *out = (int64_t)v;
   return v == *out;
+}
+
+static bool parse_timestamp(bl_str s, int64_t unit, bool loose, int64_t *out, bool *has_zone) {
+  int64_t days, time = 0;
+  int zone;
+  if (!take_date(&s, &days)) return false;
+  if (take(&s, 'T') || take(&s, ' ') || (loose && take(&s, 't'))) {
+    if (!take_time(&s, unit, &time) || !take_zone(&s, loose, has_zone, &zone)) return false;
+  } else if (!loose || !take_zone(&s, false, has_zone, &zone)) { /* -0500 behind a day could be anything */
+    return false;
+  }
+  return s.n == 0 && timestamp_of(days, time, zone, unit, out);
+}
+
+bool bl_parse_timestamp(bl_str s, int64_t unit, int64_t *out, bool *has_zone) {
+  return parse_timestamp(s, unit, false, out, has_zone);
+}
+
+bool bl_read_timestamp(bl_str s, int64_t unit, int64_t *out, bool *has_zone) {
+  return parse_timestamp(s, unit, true, out, has_zone);
 }

@@ -49,6 +49,13 @@ const cli_command cli_append = {
         "(in CSV: as JSON\n"
         "  in a field), variants as any JSON. CSV has a header; an empty field is null, \"\" the empty string.\n"
         "\n"
+        "  Dumps of other programs are read, too: a zone as z, UTC, +01 or +0100, also behind a blank; a date alone is "
+        "its midnight\n"
+        "  (where the column has a zone: with Z or +01:00, for no zone is guessed); in CSV booleans as t, f, yes, no, "
+        "y, "
+        "n, 1 and 0, in\n"
+        "  upper or lower case.\n"
+        "\n"
         "  Each row gets a row id that no row had before. With --batch-id a batch that the branch holds already is not "
         "written\n"
         "  again; one without rows is a snapshot, too, that keeps the id.\n",

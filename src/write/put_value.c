@@ -27,8 +27,31 @@ static void print_path(bl_buf *b, const bl_putter *p, const bl_field *f) {
   bl_buf_str(b, f->name);
 }
 
-/* The type as messages have it. */
-static bl_status misfit(const bl_putter *p, const bl_field *f, bl_str what, const char *why, bl_error *err) {
+/* What a text of the type looks like; NULL: the type says enough. */
+static const char *form_of(const bl_putter *p, bl_kind k) {
+  switch (k) {
+  case BL_BOOLEAN:
+    return p->of_csv ? "true or false (t, f, yes, no, y, n, 1, 0) is expected" : "true or false is expected";
+  case BL_INT: return "a whole number of 32 bits is expected";
+  case BL_LONG: return "a whole number of 64 bits is expected";
+  case BL_FLOAT:
+  case BL_DOUBLE: return "a number, NaN, Infinity or -Infinity is expected";
+  case BL_DATE: return "a form like 2026-01-31 is expected";
+  case BL_TIME: return "a form like 12:00:00.000000 is expected";
+  case BL_TIMESTAMP: return "a form like 2026-01-31T12:00:00.000000 is expected";
+  case BL_TIMESTAMPTZ: return "a form like 2026-01-31T12:00:00.000000+01:00 is expected";
+  case BL_TIMESTAMP_NS: return "a form like 2026-01-31T12:00:00.000000000 is expected";
+  case BL_TIMESTAMPTZ_NS: return "a form like 2026-01-31T12:00:00.000000000+01:00 is expected";
+  case BL_UUID: return "a form like f79c3e09-677c-4bbd-a479-3f349cb785e7 is expected";
+  case BL_STRUCT: return "a JSON object is expected";
+  case BL_LIST: return "a JSON array is expected";
+  default: return NULL;
+  }
+}
+
+/* why NULL: it does not fit the type; form: and what would, or NULL. */
+static bl_status tell(const bl_putter *p, const bl_field *f, bl_str what, const char *why, const char *form,
+                      bl_error *err) {
   bl_buf b;
   bl_buf_init(&b, p->ctx, 4096);
   bl_buf_cstr(&b, "column ");
@@ -44,9 +67,20 @@ static bl_status misfit(const bl_putter *p, const bl_field *f, bl_str what, cons
     bl_buf_cstr(&b, "does not fit ");
     bl_type_print(&b, &f->type);
   }
+  if (form) bl_buf_cstr(&b, ": ");
+  if (form) bl_buf_cstr(&b, form);
   bl_status st = bl_fail(err, BL_USAGE, "%.*s", (int)b.n, b.p ? (const char *)b.p : "");
   bl_buf_free(&b);
   return st;
+}
+
+static bl_status misfit(const bl_putter *p, const bl_field *f, bl_str what, const char *why, bl_error *err) {
+  return tell(p, f, what, why, NULL, err);
+}
+
+/* It has not the form of the type. */
+static bl_status unlike(const bl_putter *p, const bl_field *f, bl_str what, bl_error *err) {
+  return tell(p, f, what, NULL, form_of(p, f->type.kind), err);
 }
 
 bl_status bl_put_misfit(const bl_putter *p, const bl_field *f, bl_str what, const char *why, bl_error *err) {
@@ -143,10 +177,10 @@ static bl_status put_int(bl_putter *p, bl_builder *b, const bl_field *f, bl_str 
   int64_t v;
   bl_i128 whole;
   if (!bl_parse_i64(text, &v)) { /* 1.0 is whole too */
-    if (!bl_parse_decimal(text, 0, &whole) || whole != (int64_t)whole) return misfit(p, f, text, NULL, err);
+    if (!bl_parse_decimal(text, 0, &whole) || whole != (int64_t)whole) return unlike(p, f, text, err);
     v = (int64_t)whole;
   }
-  if (f->type.kind == BL_INT && v != (int32_t)v) return misfit(p, f, text, NULL, err);
+  if (f->type.kind == BL_INT && v != (int32_t)v) return unlike(p, f, text, err);
   return bl_builder_int(b, v, err);
 }
 
@@ -154,14 +188,13 @@ static bl_status put_float(bl_putter *p, bl_builder *b, const bl_field *f, bl_st
   double d;
   float v;
   if (f->type.kind == BL_DOUBLE)
-    return bl_parse_double(text, &d) ? bl_builder_double(b, d, err) : misfit(p, f, text, NULL, err);
-  return bl_parse_float(text, &v) ? bl_builder_float(b, v, err) : misfit(p, f, text, NULL, err);
+    return bl_parse_double(text, &d) ? bl_builder_double(b, d, err) : unlike(p, f, text, err);
+  return bl_parse_float(text, &v) ? bl_builder_float(b, v, err) : unlike(p, f, text, err);
 }
 
 static bl_status put_decimal(bl_putter *p, bl_builder *b, const bl_field *f, bl_str text, bl_error *err) {
   bl_i128 v;
-  if (!bl_parse_decimal(text, f->type.scale, &v) || !decimal_fits(v, f->type.precision))
-    return misfit(p, f, text, NULL, err);
+  if (!bl_parse_decimal(text, f->type.scale, &v) || !decimal_fits(v, f->type.precision)) return unlike(p, f, text, err);
   return bl_builder_decimal(b, v, err);
 }
 
@@ -170,12 +203,12 @@ static bl_status put_time(bl_putter *p, bl_builder *b, const bl_field *f, bl_str
   int32_t days;
   int64_t v;
   bool zone = false, ok, wants_zone = k == BL_TIMESTAMPTZ || k == BL_TIMESTAMPTZ_NS;
-  if (k == BL_DATE) return bl_parse_date(text, &days) ? bl_builder_int(b, days, err) : misfit(p, f, text, NULL, err);
+  if (k == BL_DATE) return bl_parse_date(text, &days) ? bl_builder_int(b, days, err) : unlike(p, f, text, err);
   if (k == BL_TIME) ok = bl_parse_time(text, 1000000, &v);
-  else ok = bl_parse_timestamp(text, k == BL_TIMESTAMP || k == BL_TIMESTAMPTZ ? 1000000 : 1000000000, &v, &zone);
-  if (!ok) return misfit(p, f, text, NULL, err);
+  else ok = bl_read_timestamp(text, k == BL_TIMESTAMP || k == BL_TIMESTAMPTZ ? 1000000 : 1000000000, &v, &zone);
+  if (!ok) return unlike(p, f, text, err);
   if (zone && !wants_zone) return misfit(p, f, text, "a zone, but the column has none", err);
-  if (!zone && wants_zone) return misfit(p, f, text, "the zone is missing", err);
+  if (!zone && wants_zone) return misfit(p, f, text, "the zone is missing (as in 2026-01-31T12:00:00Z or +01:00)", err);
   return bl_builder_int(b, v, err);
 }
 
@@ -184,7 +217,7 @@ static bl_status put_base64(bl_putter *p, bl_builder *b, const bl_field *f, bl_s
   bool ok = bl_parse_base64(text, &p->bytes);
   BL_TRY(bl_buf_ok(&p->bytes, err));
   if (!ok) return misfit(p, f, text, "not base64", err);
-  if (f->type.kind == BL_FIXED && (int64_t)p->bytes.n != f->type.length) return misfit(p, f, text, NULL, err);
+  if (f->type.kind == BL_FIXED && (int64_t)p->bytes.n != f->type.length) return unlike(p, f, text, err);
   return bl_builder_bytes(b, p->bytes.n ? (const void *)p->bytes.p : "", p->bytes.n, err);
 }
 
@@ -206,13 +239,22 @@ static bl_status put_json_text(bl_putter *p, bl_builder *b, const bl_field *f, b
   return st;
 }
 
+/* loose: as PostgreSQL and Spark take it. */
+static bool read_bool(bl_str text, bool loose, bool *out) {
+  static const char *const words[][2] = {{"false", "true"}, {"f", "t"}, {"no", "yes"}, {"n", "y"}, {"0", "1"}};
+  for (size_t i = 0; i < (loose ? BL_LEN(words) : 1); i++)
+    for (int yes = 0; yes <= 1; yes++) {
+      *out = yes;
+      if (bl_str_is_nocase(text, words[i][yes])) return true;
+    }
+  return false;
+}
+
 bl_status bl_put_text(bl_putter *p, bl_builder *b, const bl_field *f, bl_str text, bl_error *err) {
   uint8_t uuid[16];
+  bool yes;
   switch (f->type.kind) {
-  case BL_BOOLEAN:
-    if (bl_str_is_nocase(text, "true")) return bl_builder_bool(b, true, err);
-    if (bl_str_is_nocase(text, "false")) return bl_builder_bool(b, false, err);
-    return misfit(p, f, text, NULL, err);
+  case BL_BOOLEAN: return read_bool(text, p->of_csv, &yes) ? bl_builder_bool(b, yes, err) : unlike(p, f, text, err);
   case BL_INT:
   case BL_LONG: return put_int(p, b, f, text, err);
   case BL_FLOAT:
@@ -225,7 +267,7 @@ bl_status bl_put_text(bl_putter *p, bl_builder *b, const bl_field *f, bl_str tex
   case BL_TIMESTAMP_NS:
   case BL_TIMESTAMPTZ_NS: return put_time(p, b, f, text, err);
   case BL_STRING: return put_string(p, b, f, text, err);
-  case BL_UUID: return bl_parse_uuid(text, uuid) ? bl_builder_bytes(b, uuid, 16, err) : misfit(p, f, text, NULL, err);
+  case BL_UUID: return bl_parse_uuid(text, uuid) ? bl_builder_bytes(b, uuid, 16, err) : unlike(p, f, text, err);
   case BL_FIXED:
   case BL_BINARY:
   case BL_GEOMETRY:
@@ -236,7 +278,7 @@ bl_status bl_put_text(bl_putter *p, bl_builder *b, const bl_field *f, bl_str tex
   case BL_LIST:
   case BL_MAP: return put_json_text(p, b, f, text, err);
   }
-  return misfit(p, f, text, NULL, err);
+  return unlike(p, f, text, err);
 }
 
 /* ---- JSON ---- */
@@ -245,7 +287,7 @@ static bl_status wrong_kind(bl_putter *p, const bl_field *f, const bl_json *v, b
   bl_buf b;
   bl_buf_init(&b, p->ctx, BL_BUF_MAX);
   bl_json_print(&b, v, false);
-  bl_status st = misfit(p, f, (bl_str){(const char *)b.p, b.n}, NULL, err);
+  bl_status st = unlike(p, f, (bl_str){(const char *)b.p, b.n}, err);
   bl_buf_free(&b);
   return st;
 }

@@ -12,6 +12,7 @@ typedef struct bl_putter {
   bl_buf bytes, more;       /* decoded */
   const bl_field *path[16]; /* down to the field in hand: for messages */
   size_t depth;
+  bool of_csv; /* texts have no types of their own there: booleans have more forms */
 } bl_putter;
 void bl_putter_init(bl_putter *p, bl_ctx *ctx);
 void bl_putter_dispose(bl_putter *p);

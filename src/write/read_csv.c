@@ -220,6 +220,7 @@ bl_status bl_read_csv(bl_ctx *ctx, const bl_schema *schema, bl_input *in, const 
   bl_text_file_init(&c->file, ctx, in);
   bl_buf_init(&c->text, ctx, BL_BUF_MAX);
   bl_putter_init(&c->putter, ctx);
+  c->putter.of_csv = true;
   BL_GO(bl_arena_new(ctx, &c->arena, err));
   c->name = bl_arena_str(c->arena, bl_str_of(name)).p;
   if (!c->name) BL_GO(bl_nomem(err));

@@ -13,7 +13,7 @@ static bl_kind kind_of_time(bl_str s) {
   int64_t v;
   bool zone;
   if (bl_parse_date(s, &day)) return BL_DATE;
-  if (bl_parse_timestamp(s, 1000000, &v, &zone)) return zone ? BL_TIMESTAMPTZ : BL_TIMESTAMP;
+  if (bl_read_timestamp(s, 1000000, &v, &zone)) return zone ? BL_TIMESTAMPTZ : BL_TIMESTAMP;
   return BL_STRING;
 }
 

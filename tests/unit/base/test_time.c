@@ -225,6 +225,63 @@ static void test_time__timestamps_that_are_none_are_refused(void **state) {
   assert_false(bl_parse_timestamp(BL_STR_NONE, NS, &v, &zone));
 }
 
+static void test_time__timestamps_of_other_programs_are_read(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int64_t v;
+    bool zone;
+  } cases[] = {{"1970-01-01T00:00:00", 0, false},         {"1970-01-02", 86400, false},
+               {"1969-12-31", -86400, false},      {"1970-01-02Z", 86400, true},
+               {"1970-01-01+01:00", -3600, true},         {"1970-01-01-01:00", 3600, true},
+               {"1970-01-01 00:00:01+00", 1, true}, /* PostgreSQL */
+               {"1970-01-01 00:00:01.5-05", 18001, true}, {"1970-01-01T01:00:00+0130", -1800, true},
+               {"1970-01-01t00:00:00z", 0, true},         {"1970-01-01 00:00:00 Z", 0, true},
+               {"1970-01-01 00:00:00 UTC", 0, true},                                                   /* BigQuery */
+               {"1970-01-01 00:00:00UTC", 0, true},       {"1970-01-01 00:00:00 +0100", -3600, true}}; /* git, Ruby */
+  for (size_t i = 0; i < BL_LEN(cases); i++) {
+    int64_t v;
+    bool zone;
+    if (!bl_read_timestamp(bl_str_of(cases[i].text), US, &v, &zone)) fail_msg("%s was refused", cases[i].text);
+    assert_int_equal(bl_floor_div(v, US), cases[i].v);
+    assert_true(zone == cases[i].zone);
+  }
+}
+
+static void test_time__what_could_mean_two_times_is_refused(void **state) {
+  (void)state;
+  static const char *const bad[] = {"",
+                                    "1970-01-01T",
+                                    "1970-01-01 ",
+                                    "1970-01-01-05", /* a zone, or a part of something else? */
+                                    "1970-01-01-0500",
+                                    "1970-01-01+01",
+                                    "1970-01-01 Z",
+                                    "1970-01-01UTC",
+                                    "01/02/1970",
+                                    "1970-1-2",
+                                    "19700102",
+                                    "0",
+                                    "1970-01-01 00:00:00 ",
+                                    "1970-01-01 00:00:00  UTC",
+                                    "1970-01-01 00:00:00 utc",
+                                    "1970-01-01 00:00:00 CET", /* names of zones are not looked up */
+                                    "1970-01-01 00:00:00 Europe/Berlin",
+                                    "1970-01-01 00:00:00+1",
+                                    "1970-01-01 00:00:00+100",
+                                    "1970-01-01 00:00:00+01:",
+                                    "1970-01-01 00:00:00+0160",
+                                    "1970-01-01 00:00:00+19",
+                                    "1970-01-01 00:00:00+01:00:00",
+                                    "1970-01-01 00:00:00 + 01:00",
+                                    "1970-01-01 12:00:00 PM"};
+  int64_t v;
+  bool zone;
+  for (size_t i = 0; i < BL_LEN(bad); i++)
+    if (bl_read_timestamp(bl_str_of(bad[i]), US, &v, &zone)) fail_msg("%s was read", bad[i]);
+  assert_false(bl_read_timestamp(BL_STR_NONE, US, &v, &zone));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_time__division_goes_down, begin, end),
@@ -237,6 +294,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_time__timestamps_are_printed_and_read_back, begin, end),
       cmocka_unit_test_setup_teardown(test_time__a_zone_moves_the_timestamp_to_utc, begin, end),
       cmocka_unit_test_setup_teardown(test_time__timestamps_that_are_none_are_refused, begin, end),
+      cmocka_unit_test_setup_teardown(test_time__timestamps_of_other_programs_are_read, begin, end),
+      cmocka_unit_test_setup_teardown(test_time__what_could_mean_two_times_is_refused, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,70 @@ static void test_read_csv__takes_its_types_from_the_table(void **state) {
   end(&r);
 }
 
+static void test_read_csv__takes_times_and_booleans_as_other_programs_dump_them(void **state) {
+  (void)state;
+  reading r;
+  begin(&r, "k int, b boolean, ts timestamp, tz timestamptz");
+  gives(&r, BL_INPUT_CSV,
+        "k,b,ts,tz\n"
+        "1,t,2026-01-31 12:00:00,2026-01-31 12:00:00+00\n"
+        "2,F,2026-01-31,2026-01-31 12:00:00.5-0530\n"
+        "3,YES,2026-01-31T12:00,2026-01-31t12:00:00z\n"
+        "4,no,,2026-01-31 12:00:00 UTC\n"
+        "5,1,,2026-01-31+01:00\n"
+        "6,0,,\n",
+        "{\"k\":1,\"b\":true,\"ts\":\"2026-01-31T12:00:00.000000\",\"tz\":\"2026-01-31T12:00:00.000000+00:00\"}\n"
+        "{\"k\":2,\"b\":false,\"ts\":\"2026-01-31T00:00:00.000000\",\"tz\":\"2026-01-31T17:30:00.500000+00:00\"}\n"
+        "{\"k\":3,\"b\":true,\"ts\":\"2026-01-31T12:00:00.000000\",\"tz\":\"2026-01-31T12:00:00.000000+00:00\"}\n"
+        "{\"k\":4,\"b\":false,\"ts\":null,\"tz\":\"2026-01-31T12:00:00.000000+00:00\"}\n"
+        "{\"k\":5,\"b\":true,\"ts\":null,\"tz\":\"2026-01-30T23:00:00.000000+00:00\"}\n"
+        "{\"k\":6,\"b\":false,\"ts\":null,\"tz\":null}\n");
+  end(&r);
+}
+
+static void test_read_csv__says_which_form_is_expected(void **state) {
+  (void)state;
+  static const char *const cases[][3] = {
+      {"b", "2", "2: does not fit boolean: true or false (t, f, yes, no, y, n, 1, 0) is expected"},
+      {"i", "1.5", "1.5: does not fit int: a whole number of 32 bits is expected"},
+      {"f", "1:5", "1:5: does not fit double: a number, NaN"},
+      {"dt", "31.01.2026", "31.01.2026: does not fit date: a form like 2026-01-31 is expected"},
+      {"tm", "noon", "noon: does not fit time: a form like 12:00:00.000000 is expected"},
+      {"ts", "31.01.2026", "does not fit timestamp: a form like 2026-01-31T12:00:00.000000 is expected"},
+      {"ts", "2026-01-31Z", "2026-01-31Z: a zone, but the column has none"},
+      {"tz", "now", "does not fit timestamptz: a form like 2026-01-31T12:00:00.000000+01:00 is expected"},
+      {"tz", "2026-01-31", "2026-01-31: the zone is missing"}, /* whose midnight is not said */
+      {"tz", "2026-01-31 12:00:00", "the zone is missing (as in 2026-01-31T12:00:00Z or +01:00)"},
+      {"tn", "now", "a form like 2026-01-31T12:00:00.000000000 is expected"},
+      {"u", "1", "1: does not fit uuid: a form like f79c3e09-677c-4bbd-a479-3f349cb785e7 is expected"},
+      {"li", "{}", "does not fit list<string>: a JSON array is expected"},
+      {"st", "[]", ": a JSON object is expected"}};
+  reading r;
+  begin(&r, "b boolean, i int, f double, dt date, tm time, ts timestamp, tz timestamptz, tn timestamp_ns, u uuid, "
+            "li list<string>, st struct<a: int>");
+  for (size_t i = 0; i < BL_LEN(cases); i++) {
+    char text[200];
+    snprintf(text, sizeof text, "%s\n%s\n", cases[i][0], cases[i][1]);
+    refuses(&r, BL_INPUT_CSV, text, BL_USAGE, cases[i][2]);
+  }
+  end(&r);
+}
+
+static void test_read_ndjson__takes_times_as_other_programs_dump_them_but_booleans_as_json_has_them(void **state) {
+  (void)state;
+  reading r;
+  begin(&r, "k int, b boolean, ts timestamp, tz timestamptz");
+  gives(&r, BL_INPUT_NDJSON, "{\"k\":1,\"ts\":\"2026-01-31\",\"tz\":\"2026-01-31 12:00:00+00\"}\n",
+        "{\"k\":1,\"b\":null,\"ts\":\"2026-01-31T00:00:00.000000\",\"tz\":\"2026-01-31T12:00:00.000000+00:00\"}\n");
+  static const char *const wrong[] = {"1", "\"t\"", "\"true\"", "\"yes\""};
+  for (size_t i = 0; i < BL_LEN(wrong); i++) {
+    char text[100];
+    snprintf(text, sizeof text, "{\"b\":%s}\n", wrong[i]);
+    refuses(&r, BL_INPUT_NDJSON, text, BL_USAGE, "does not fit boolean: true or false is expected");
+  }
+  end(&r);
+}
+
 static void test_read_csv__names_the_place_of_what_is_wrong(void **state) {
   (void)state;
   reading r;
@@ -482,6 +546,9 @@ int main(void) {
       cmocka_unit_test(test_read_csv__takes_quotes_and_line_ends_as_rfc_4180_has_them),
       cmocka_unit_test(test_read_csv__takes_its_types_from_the_table),
       cmocka_unit_test(test_read_csv__names_the_place_of_what_is_wrong),
+      cmocka_unit_test(test_read_csv__takes_times_and_booleans_as_other_programs_dump_them),
+      cmocka_unit_test(test_read_csv__says_which_form_is_expected),
+      cmocka_unit_test(test_read_ndjson__takes_times_as_other_programs_dump_them_but_booleans_as_json_has_them),
       cmocka_unit_test(test_read_csv__gives_columns_that_the_table_lacks_where_asked_to),
       cmocka_unit_test(test_read_csv__reads_files_of_any_length),
       cmocka_unit_test(test_read_ndjson__takes_back_what_ndjson_output_prints),
