@@ -61,6 +61,11 @@ bl_status bl_batch_file_end(bl_batch_file *f, bl_error *err) {
   bl_arrow_writer *w = f->writer;
   f->writer = NULL;
   BL_TRY(bl_arrow_writer_finish(w, err));
+  return bl_batch_file_rewind(f, err);
+}
+
+bl_status bl_batch_file_rewind(bl_batch_file *f, bl_error *err) {
+  bl_stream_release(&f->rows);
   return bl_arrow_ipc_reader(f->ctx, &f->in, &f->rows, err);
 }
 

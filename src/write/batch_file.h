@@ -1,4 +1,4 @@
-/* batch_file.h: batches put into a temporary file and read back in their order. */
+/* batch_file.h: batches put into a temporary file and read back in their order, as often as wanted. */
 #ifndef BL_WRITE_BATCH_FILE_H
 #define BL_WRITE_BATCH_FILE_H
 
@@ -13,6 +13,8 @@ void bl_batch_file_free(bl_batch_file *f); /* NULL allowed */
 bl_status bl_batch_file_add(bl_batch_file *f, struct ArrowArray *batch /* consumed */, bl_error *err) BL_CHECKED;
 /* All are there: from now on they are read. */
 bl_status bl_batch_file_end(bl_batch_file *f, bl_error *err) BL_CHECKED;
+/* The next batch is the first one again. */
+bl_status bl_batch_file_rewind(bl_batch_file *f, bl_error *err) BL_CHECKED;
 /* out->release NULL at the end. */
 bl_status bl_batch_file_next(bl_batch_file *f, struct ArrowArray *out, bl_error *err) BL_CHECKED;
 

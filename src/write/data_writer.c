@@ -379,7 +379,7 @@ static bl_status row_keys(void *user, const struct ArrowArray *batch, bl_buf *ou
 
 static bl_status write_sorted(bl_data_writer *w, bl_error *err) {
   slot *now = NULL;
-  BL_TRY(bl_row_sorter_finish(w->sorter, err));
+  BL_TRY(bl_row_sorter_finish(w->sorter, false, err));
   for (;;) {
     struct ArrowArray batch;
     uint32_t group = 0;

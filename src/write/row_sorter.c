@@ -1,6 +1,8 @@
 /* row_sorter.c: see row_sorter.h. */
 #include "write/row_sorter.h"
 
+#include <assert.h>
+
 #include "edge/arrow/arrow_edge.h"
 #include "rows/arrow_view.h"
 #include "write/batch_file.h"
@@ -16,8 +18,8 @@ typedef struct sorted {
 } sorted;
 
 typedef struct run {
-  sorted now;          /* the batch in hand; rows NULL: none */
-  int64_t next;        /* row of it */
+  sorted now;          /* the batch in hand; rows NULL: none, as at the end */
+  int64_t next;        /* row of it; after its last one: the end, of a run in memory that is kept */
   bl_batch_file *file; /* NULL: `now` is all */
   int level;
 } run;
@@ -51,6 +53,7 @@ struct bl_row_sorter {
   run *runs;
   size_t n, cap;
   merge last; /* that the output comes from */
+  bool keep;  /* its runs (4) */
 };
 
 /* ---- sorted batches ---- */
@@ -175,8 +178,13 @@ static void run_free(bl_ctx *ctx, run *r) {
   *r = (run){0};
 }
 
+static bool has_row(const run *r) {
+  return r->next < r->now.n;
+}
+
 /* The batch in hand is used up: the next one of the run, or none. */
 static bl_status advance(bl_row_sorter *s, run *r, bl_error *err) {
+  if (s->keep && !r->file) return BL_OK;
   sorted_free(s->ctx, &r->now);
   r->next = 0;
   if (!r->file) return BL_OK;
@@ -236,7 +244,7 @@ static bl_status merge_new(bl_row_sorter *s, run *runs, size_t n, merge *out, bl
   for (size_t i = 0; i < n; i++) {
     out->open[i] = SIZE_MAX;
     if (!runs[i].now.rows) BL_GO(advance(s, &runs[i], err));
-    if (runs[i].now.rows) out->heap[out->n_heap++] = i;
+    if (has_row(&runs[i])) out->heap[out->n_heap++] = i;
   }
   for (size_t i = out->n_heap; i-- > 0;) sift_down(out, i);
 done:
@@ -259,7 +267,7 @@ static bl_status pick(merge *m, bl_error *err) {
   if (++r->next == r->now.n) {
     m->open[k] = SIZE_MAX;
     BL_TRY(advance(s, r, err));
-    if (!r->now.rows) m->heap[0] = m->heap[--m->n_heap];
+    if (!has_row(r)) m->heap[0] = m->heap[--m->n_heap];
   }
   sift_down(m, 0);
   return BL_OK;
@@ -412,7 +420,21 @@ done:
   return st;
 }
 
-bl_status bl_row_sorter_finish(bl_row_sorter *s, bl_error *err) {
+bl_status bl_row_sorter_finish(bl_row_sorter *s, bool keep, bl_error *err) {
+  s->keep = keep;
+  return merge_new(s, s->runs, s->n, &s->last, err);
+}
+
+bl_status bl_row_sorter_rewind(bl_row_sorter *s, bl_error *err) {
+  assert(s->keep);
+  merge_free(&s->last);
+  for (size_t i = 0; i < s->n; i++) {
+    run *r = &s->runs[i];
+    r->next = 0;
+    if (!r->file) continue;
+    sorted_free(s->ctx, &r->now);
+    BL_TRY(bl_batch_file_rewind(r->file, err));
+  }
   return merge_new(s, s->runs, s->n, &s->last, err);
 }
 

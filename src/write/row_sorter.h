@@ -4,7 +4,8 @@
  * 1. A run is a sequence of sorted batches. A batch that comes in is sorted by itself and is a run.
  * 2. Runs are kept in the order in which their rows came in; equal keys come out in that order.
  * 3. When the runs in memory pass the budget they are merged into one in a file; when MOST runs of one level lie in
- *    files, those are merged into one of the next level. */
+ *    files, those are merged into one of the next level.
+ * 4. Runs that are kept are there until the sorter is freed: those in files and those in memory (within the budget). */
 #ifndef BL_WRITE_ROW_SORTER_H
 #define BL_WRITE_ROW_SORTER_H
 
@@ -21,7 +22,10 @@ bl_status bl_row_sorter_new(bl_ctx *ctx, const struct ArrowSchema *schema, int64
                             bl_row_sorter **out, bl_error *err) BL_CHECKED;
 void bl_row_sorter_free(bl_row_sorter *s); /* NULL allowed */
 bl_status bl_row_sorter_add(bl_row_sorter *s, struct ArrowArray *batch /* consumed */, bl_error *err) BL_CHECKED;
-bl_status bl_row_sorter_finish(bl_row_sorter *s, bl_error *err) BL_CHECKED; /* then next */
+/* Then next. keep: bl_row_sorter_rewind is possible; else what has come out is freed. */
+bl_status bl_row_sorter_finish(bl_row_sorter *s, bool keep, bl_error *err) BL_CHECKED;
+/* All rows come once more, wherever the last time ended: the runs are merged anew. */
+bl_status bl_row_sorter_rewind(bl_row_sorter *s, bl_error *err) BL_CHECKED;
 /* At most 65,536 rows of one group; out->release NULL at the end. */
 bl_status bl_row_sorter_next(bl_row_sorter *s, struct ArrowArray *out, uint32_t *group, bl_error *err) BL_CHECKED;
 

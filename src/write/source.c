@@ -54,7 +54,8 @@ struct bl_source {
   int64_t bytes, budget;
   bl_view *view;         /* of what is held */
   bl_row_sorter *sorter; /* NULL: all in memory */
-  bool begun, spent;
+  bool begun;            /* the sorter's rows have been read, or some of them */
+  bool spent;            /* all in memory: its one pass has come */
 
   /* the pass */
   struct ArrowArray pending; /* first batch of the next pass */
@@ -177,11 +178,16 @@ static void free_pass(bl_source *s) {
   s->n = 0;
 }
 
+static void drop_batches(bl_source *s) {
+  for (size_t i = 0; i < s->n_batches; i++) bl_array_release(&s->batches[i]);
+  s->n_batches = 0;
+}
+
 void bl_source_free(bl_source *s) {
   if (!s) return;
   free_pass(s);
   bl_array_release(&s->pending);
-  for (size_t i = 0; i < s->n_batches; i++) bl_array_release(&s->batches[i]);
+  drop_batches(s);
   bl_free(s->ctx, s->batches);
   bl_row_sorter_free(s->sorter);
   bl_view_free(s->view);
@@ -530,7 +536,7 @@ done:
 
 bl_status bl_source_seal(bl_source *s, bl_error *err) {
   BL_TRY(prepare(s, NULL, err));
-  return s->sorter ? bl_row_sorter_finish(s->sorter, err) : BL_OK;
+  return s->sorter ? bl_row_sorter_finish(s->sorter, true, err) : BL_OK;
 }
 
 void bl_source_tell_given(bl_source *s, const bool *given) {
@@ -692,16 +698,21 @@ static bl_status join_batches(bl_source *s, struct ArrowArray *out, bl_error *er
   return st;
 }
 
-bl_status bl_source_begin(bl_source *s, bl_error *err) {
-  if (s->sorter && s->begun)
-    return bl_fail(err, BL_CONFLICT, "%s: another has committed meanwhile, and the rows cannot be read again",
-                   s->o.verb);
+static bl_status begin_sorter(bl_source *s, bl_error *err) {
+  free_pass(s);
+  drop_batches(s); /* of a pass that failed */
+  bl_array_release(&s->pending);
+  if (s->begun) BL_TRY(bl_row_sorter_rewind(s->sorter, err));
   s->begun = true;
+  return bl_row_sorter_next(s->sorter, &s->pending, &s->pending_group, err);
+}
+
+bl_status bl_source_begin(bl_source *s, bl_error *err) {
   s->spent = false;
   s->from_group = s->to_group = 0;
+  if (s->sorter) return begin_sorter(s, err);
   if (s->rows) memcpy(s->states, s->initial, (size_t)s->n);
-  if (!s->sorter) return BL_OK;
-  return bl_row_sorter_next(s->sorter, &s->pending, &s->pending_group, err);
+  return BL_OK;
 }
 
 static bl_status next_of_memory(bl_source *s, bool *any, bl_error *err) {

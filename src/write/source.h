@@ -51,7 +51,7 @@ bl_status bl_source_seal(bl_source *s, bl_error *err) BL_CHECKED;
 /* After it: which columns of the schema the batches that were added told of; all, where it is not said. */
 void bl_source_tell_given(bl_source *s, const bool *given);
 
-/* Before the first pass; a second time all begins anew. BL_CONFLICT: rows in temporary files come only once. */
+/* Before the first pass; again, also in the middle of the passes: all begins anew. */
 bl_status bl_source_begin(bl_source *s, bl_error *err) BL_CHECKED;
 /* The next pass; *any = false: there is none. */
 bl_status bl_source_next(bl_source *s, bool *any, bl_error *err) BL_CHECKED;

@@ -1,8 +1,8 @@
 /* test_apply_stream.c: change events that come as Arrow streams: what bl_changes gives is applied without text between,
  * envelopes of Debezium in a column or in several. */
 #include "column_stream.h"
+#include "rival.h"
 #include "support/chance.h"
-#include "verbs_world.h"
 
 static const char *const by_k[] = {"k"};
 
@@ -198,6 +198,41 @@ static void test_stream__larger_than_the_memory_comes_in_order_all_the_same(void
   apply(&to, (s = changes(&from, NULL), &s), BL_APPLY_CHANGES); /* looked at before it is applied */
   assert_int_equal(to.r.events_passed_over, 40000);
   same_rows(&from, &to, "much");
+  free(rows);
+  world_end(&from);
+  world_end(&to);
+}
+
+/* A row of the copy changes, and one comes of which the log tells. */
+static bl_status touch_copy(bl_table *t, int i, bl_error *err) {
+  const char *set = "s = 'theirs'";
+  if (i > 0) return rival_appends(t, "{\"k\":17000,\"s\":\"theirs\"}\n", err);
+  return bl_update_rows(t, &set, 1, "k = 7000", NULL, NULL, err);
+}
+
+static void test_stream__larger_than_the_memory_begins_anew_when_another_was_faster(void **state) {
+  (void)state;
+  test_heap heap = {0};
+  bl_ctx_options o;
+  bl_ctx_options_init(&o);
+  o.memory_budget = 1 << 20;
+  world from = world_new(3, "k long, s string", NULL);
+  world to = world_new_with(test_ctx_on(&heap, &o), 3, "k long, s string", NULL);
+  struct ArrowArrayStream s;
+  rival r;
+  char *rows = malloc(40000 * 60);
+  size_t n = 0;
+  for (int k = 0; k < 20000; k++) n += (size_t)sprintf(rows + n, "{\"k\":%d,\"s\":\"the row of the key %d\"}\n", k, k);
+  world_append(&to, "{\"k\":7000,\"s\":\"old\"}\n");
+  world_append(&from, rows);
+  world_update(&from, "s = s || '!'", "true", BL_MERGE_ON_READ);
+  rival_begin(&r, &to, 2, touch_copy);
+  apply(&to, (s = changes(&from, NULL), &s), BL_APPLY_CHANGES);
+  assert_int_equal(r.done, 2);
+  counts_are(&to, 19998, 2, 0, 0);
+  same_rows(&from, &to, "after two lost attempts");
+  row_is(&to, 7000, 0, 4);
+  rival_end(&r);
   free(rows);
   world_end(&from);
   world_end(&to);
@@ -524,6 +559,7 @@ int main(void) {
       cmocka_unit_test(test_stream__of_random_histories_keeps_two_tables_equal),
       cmocka_unit_test(test_stream__of_every_type_arrives_as_it_was),
       cmocka_unit_test(test_stream__larger_than_the_memory_comes_in_order_all_the_same),
+      cmocka_unit_test(test_stream__larger_than_the_memory_begins_anew_when_another_was_faster),
       cmocka_unit_test(test_stream__of_changes_can_be_staged_here_and_committed_there),
       cmocka_unit_test(test_columns__of_a_changelog_are_cast_where_nothing_is_lost),
       cmocka_unit_test(test_columns__that_do_not_go_with_the_table_are_named),

@@ -22,12 +22,26 @@ static bl_status add(bl_ctx *ctx, bl_batch_file *f, int64_t first, int64_t n, bl
   return st;
 }
 
-/* Rows first, first + 1, … in two batches, and none. */
+/* Rows 0, 1, … from the next batch on. */
+static bl_status take(bl_batch_file *f, int64_t rows, bl_error *err) {
+  struct ArrowArray batch;
+  int64_t n = 0;
+  for (;;) {
+    BL_TRY(bl_batch_file_next(f, &batch, err));
+    if (!batch.release) break;
+    const struct ArrowArray *k = batch.children[0];
+    for (int64_t i = 0; i < batch.length; i++) assert_int_equal(((const int64_t *)k->buffers[1])[k->offset + i], n++);
+    bl_array_release(&batch);
+  }
+  assert_int_equal(n, rows);
+  return BL_OK;
+}
+
+/* Twice all, once a part. */
 static bl_status put_and_take(bl_ctx *ctx, void *user, bl_error *err) {
   struct ArrowSchema schema = {0};
   struct ArrowArray batch;
   bl_batch_file *f = NULL;
-  int64_t n = 0;
   bl_status st;
   (void)user;
   BL_GO(one_column(ctx, &schema, err));
@@ -35,21 +49,20 @@ static bl_status put_and_take(bl_ctx *ctx, void *user, bl_error *err) {
   BL_GO(add(ctx, f, 0, 7, err));
   BL_GO(add(ctx, f, 7, 3, err));
   BL_GO(bl_batch_file_end(f, err));
-  for (;;) {
-    BL_GO(bl_batch_file_next(f, &batch, err));
-    if (!batch.release) break;
-    const struct ArrowArray *k = batch.children[0];
-    for (int64_t i = 0; i < batch.length; i++) assert_int_equal(((const int64_t *)k->buffers[1])[k->offset + i], n++);
-    bl_array_release(&batch);
-  }
-  assert_int_equal(n, 10);
+  BL_GO(take(f, 10, err));
+  BL_GO(bl_batch_file_rewind(f, err));
+  BL_GO(bl_batch_file_next(f, &batch, err));
+  assert_int_equal(batch.length, 7);
+  bl_array_release(&batch);
+  BL_GO(bl_batch_file_rewind(f, err));
+  BL_GO(take(f, 10, err));
 done:
   bl_batch_file_free(f);
   bl_aschema_release(&schema);
   return st;
 }
 
-static void test_batch_file__gives_batches_in_their_order(void **state) {
+static void test_batch_file__gives_batches_in_their_order_as_often_as_wanted(void **state) {
   (void)state;
   bl_error err = BL_ERROR_INIT;
   bl_ctx *ctx = test_ctx();
@@ -82,7 +95,7 @@ static void test_batch_file__fails_cleanly_without_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_batch_file__gives_batches_in_their_order),
+      cmocka_unit_test(test_batch_file__gives_batches_in_their_order_as_often_as_wanted),
       cmocka_unit_test(test_batch_file__may_end_before_it_is_read),
       cmocka_unit_test(test_batch_file__fails_cleanly_without_memory),
   };

@@ -1,5 +1,5 @@
 /* test_upsert.c: upsert and sync: keys, rows that differ, columns that are not given, passes over large sources. */
-#include "verbs_world.h"
+#include "rival.h"
 
 static const bl_write_mode modes[] = {BL_MERGE_ON_READ, BL_COPY_ON_WRITE};
 static const char *const key_k[] = {"k"};
@@ -248,6 +248,76 @@ static void test_upsert__of_more_than_the_budget_comes_in_passes(void **state) {
   }
 }
 
+/* A key of the source goes at first, and one that it would add comes each time. */
+static bl_status change_keys(bl_table *t, int i, bl_error *err) {
+  char line[60];
+  snprintf(line, sizeof line, "{\"k\":%d,\"s\":\"theirs\"}\n", 8500 + i);
+  if (i == 0) BL_TRY(bl_delete_rows(t, "k = 3000", NULL, NULL, err));
+  return rival_appends(t, line, err);
+}
+
+static void test_upsert__in_passes_begins_anew_when_another_was_faster(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_ctx_options o;
+    test_heap heap = {0};
+    bl_upsert_options u = {.key = key_k, .n_key = 1};
+    rival r;
+    bl_ctx_options_init(&o);
+    o.threads = 2;
+    o.memory_budget = 200 * 1000;
+    world w = world_new_with(test_ctx_on(&heap, &o), 3, "k long, s string", NULL);
+    char *first = numbered(0, 6000, 1), *second = numbered(3000, 9000, 2);
+    world_append(&w, first);
+    rival_begin(&r, &w, 2, change_keys);
+    world_upsert(&w, second, &u, modes[i]);
+    assert_int_equal(r.done, 2);
+    counts_are(&w, 2999, 1001, 0, 2000);
+    row_is(&w, 8500, 6000, 5);
+    row_is(&w, 8501, 6001, 5);
+    row_is(&w, 3003, 3003, 5);
+    row_is(&w, 3001, 3001, 1);
+    test_rows got = world_scan(&w, NULL, false);
+    assert_int_equal(got.n, 9000);
+    test_rows_free(&got);
+    rival_end(&r);
+    free(first);
+    free(second);
+    world_end(&w);
+  }
+}
+
+static bl_status append_key(bl_table *t, int i, bl_error *err) {
+  char line[60];
+  snprintf(line, sizeof line, "{\"k\":%d,\"s\":\"theirs\"}\n", 20000 + i);
+  return rival_appends(t, line, err);
+}
+
+static void test_sync__in_passes_begins_anew_when_another_was_faster(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_ctx_options o;
+    test_heap heap = {0};
+    bl_upsert_options u = {.key = key_k, .n_key = 1, .delete_missing = true};
+    rival r;
+    bl_ctx_options_init(&o);
+    o.memory_budget = 200 * 1000;
+    world w = world_new_with(test_ctx_on(&heap, &o), 3, "k long, s string", NULL);
+    char *first = numbered(0, 6000, 1), *second = numbered(3000, 9000, 2);
+    world_append(&w, first);
+    rival_begin(&r, &w, 2, append_key);
+    world_upsert(&w, second, &u, modes[i]);
+    assert_int_equal(r.done, 2);
+    counts_are(&w, 3000, 1000, 3002, 2000);
+    world_upsert(&w, second, &u, modes[i]);
+    counts_are(&w, 0, 0, 0, 6000);
+    rival_end(&r);
+    free(first);
+    free(second);
+    world_end(&w);
+  }
+}
+
 static void test_upsert__in_passes_still_finds_a_key_twice(void **state) {
   (void)state;
   bl_ctx_options o;
@@ -341,6 +411,8 @@ int main(void) {
       cmocka_unit_test(test_upsert__refuses_columns_that_no_one_asks_for),
       cmocka_unit_test(test_upsert__takes_the_row_with_the_greatest_value),
       cmocka_unit_test(test_upsert__of_more_than_the_budget_comes_in_passes),
+      cmocka_unit_test(test_upsert__in_passes_begins_anew_when_another_was_faster),
+      cmocka_unit_test(test_sync__in_passes_begins_anew_when_another_was_faster),
       cmocka_unit_test(test_upsert__in_passes_still_finds_a_key_twice),
       cmocka_unit_test(test_upsert__of_few_keys_skips_files_that_cannot_hold_them),
       cmocka_unit_test(test_sync__makes_the_table_what_the_input_says),
