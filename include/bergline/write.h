@@ -109,7 +109,7 @@ typedef struct bl_upsert_options {
   const char *delete_when; /* predicate on source rows: their key is deleted; NULL = never */
   const char *last_wins;   /* column: of source rows with one key the greatest wins; NULL: a repeated key is BL_USAGE */
   bool touch;              /* write matched rows even where no value differs */
-  bool delete_missing;     /* sync: keys that the source lacks are deleted */
+  bool delete_missing;     /* sync: keys that the source lacks are deleted; one that the table has twice is BL_USAGE */
   const char *name;        /* of the rows, in messages: a file's; NULL: the verb */
 } bl_upsert_options;
 BL_API bl_status bl_upsert(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_options *u,

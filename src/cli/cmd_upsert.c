@@ -93,7 +93,8 @@ const cli_command cli_upsert = {
         "  keep their values in rows that exist; new rows need those that are required. The columns of NDJSON are all "
         "that its\n"
         "  first rows (1 MiB) name. --delete-when and --last-wins may name columns of the file that the table does not "
-        "have. - is standard input.\n",
+        "have. - is standard input.\n"
+        "  Where the table has a key in more than one row, all of these are changed, and a warning counts them.\n",
     .examples =
         "    bergline upsert /data/wh/db/orders changed.parquet --key id\n"
         "    bergline upsert /data/wh/db/orders batch.csv --key shop,id --delete-when \"op = 'D'\" --last-wins lsn\n",
@@ -114,7 +115,10 @@ const cli_command cli_sync = {
     .text =
         "  The file is the whole truth: keys that are new are inserted, rows of which a value differs are changed and\n"
         "  keep their ids, keys that the file lacks are deleted, all other rows are left as they are. Instead of\n"
-        "  deleting and loading everything again, which gives each row a new id.\n",
+        "  deleting and loading everything again, which gives each row a new id.\n"
+        "  A key of the file that the table has in more than one row is an error (exit status 2), and nothing is "
+        "changed:\n"
+        "  `scan --lineage --where` shows these rows, `delete --where '_row_id = N'` removes the surplus ones.\n",
     .examples = "    bergline sync /data/wh/db/customers dump.csv --key id --yes\n",
     .options = sync_options,
     .n_options = sizeof sync_options / sizeof *sync_options,

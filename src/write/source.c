@@ -545,7 +545,7 @@ void bl_source_tell_given(bl_source *s, const bool *given) {
 
 /* ---- a pass ---- */
 
-static bl_status describe_key(const bl_source *s, int64_t row, bl_buf *text) {
+bl_status bl_source_print_key(const bl_source *s, int64_t row, bl_buf *text) {
   bl_schema of = {.root = s->held};
   for (size_t c = 0; c < s->o.n_key; c++) {
     bl_row_source column;
@@ -561,7 +561,7 @@ static bl_status describe_key(const bl_source *s, int64_t row, bl_buf *text) {
 static bl_status twice(const bl_source *s, int64_t a, int64_t b, bl_error *err) {
   bl_buf text;
   bl_buf_init(&text, s->ctx, 600);
-  (void)!describe_key(s, a, &text);
+  (void)!bl_source_print_key(s, a, &text);
   bl_status st =
       bl_fail(err, BL_USAGE, "%s: key %.*s: it is there twice, in rows %lld and %lld", name_of(s), (int)text.n,
               text.p ? (const char *)text.p : "", (long long)number_of(s, a) + 1, (long long)number_of(s, b) + 1);
@@ -758,8 +758,8 @@ bl_source_state bl_source_state_of(const bl_source *s, int64_t row) {
   return (bl_source_state)__atomic_load_n(&s->states[row], __ATOMIC_RELAXED);
 }
 
-void bl_source_meet(bl_source *s, int64_t row) {
-  __atomic_store_n(&s->states[row], (uint8_t)BL_ROW_MET, __ATOMIC_RELAXED);
+bool bl_source_meet(bl_source *s, int64_t row) {
+  return __atomic_exchange_n(&s->states[row], (uint8_t)BL_ROW_MET, __ATOMIC_RELAXED) == BL_ROW_MET;
 }
 
 int64_t bl_source_find(const bl_source *s, bl_hash128 key, bool *other) {
@@ -811,7 +811,7 @@ static bl_status refuse_row(const bl_source *s, int64_t row, bool is_new, size_t
                             bl_error *err) {
   bl_buf key;
   bl_buf_init(&key, s->ctx, 600);
-  (void)!describe_key(s, row, &key);
+  (void)!bl_source_print_key(s, row, &key);
   bl_status st =
       bl_fail(err, BL_USAGE, "%s: key %.*s%s: column %s: %s", name_of(s), (int)key.n, key.p ? (const char *)key.p : "",
               is_new ? ", which is new" : "", s->o.schema->root.fields[column].name.p, why);

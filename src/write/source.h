@@ -59,7 +59,9 @@ bl_status bl_source_next(bl_source *s, bool *any, bl_error *err) BL_CHECKED;
 /* ---- of the pass in hand; thread-safe ---- */
 int64_t bl_source_rows(const bl_source *s);
 bl_source_state bl_source_state_of(const bl_source *s, int64_t row);
-void bl_source_meet(bl_source *s, int64_t row); /* PUT -> MET */
+bool bl_source_meet(bl_source *s, int64_t row); /* PUT -> MET; true: it was MET before */
+/* "a = 1, b = x", for messages. */
+bl_status bl_source_print_key(const bl_source *s, int64_t row, bl_buf *text) BL_CHECKED;
 /* Rows of the part by number: a batch of the schema's columns. What they lack is as earlier rows of their keys tell, or
  * the default. */
 bl_status bl_source_take(const bl_source *s, const int64_t *rows, int64_t n, struct ArrowArray *out,

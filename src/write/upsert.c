@@ -26,8 +26,9 @@ typedef struct upsert {
   bl_touch *x;
   bl_writer_pool *pool;                   /* NULL: dry run */
   struct ArrowSchema keys, rows, columns; /* of batches of key columns; of all columns; of the schema's alone */
-  pthread_mutex_t lock;                   /* files, counts */
+  pthread_mutex_t lock;                   /* files, counts, again */
   file_state *files;
+  int64_t again; /* rows of the table whose key an earlier one has */
 } upsert;
 
 /* ---- 1: which rows ---- */
@@ -71,8 +72,44 @@ typedef struct meeting {
   bl_view *ours_view, *theirs_view;
   int64_t *source_rows;
   uint8_t *differs;
-  int64_t n_differ;
+  int64_t n_differ, n_again;
 } meeting;
+
+/* Where the source is the whole truth, only one row of the table can be what a row of it says; which one is not ours to
+ * choose. */
+static bl_status refuse_again(const meeting *m, int64_t i, bl_error *err) {
+  const upsert *u = m->u;
+  size_t n = u->c->schema->root.n_fields;
+  const bl_view *ids = u->x->all.wanted.n_fields > n ? &m->ours_view->children[n] : NULL;
+  bl_buf key;
+  bl_buf_init(&key, u->c->t->ctx, 600);
+  (void)!bl_source_print_key(u->source, m->source_rows[i], &key);
+  const char *text = key.p ? (const char *)key.p : "";
+  bl_status st;
+  if (ids && !bl_view_null(ids, i))
+    st = bl_fail(err, BL_USAGE,
+                 "%s: key %.*s: the table has it in more than one row: delete the surplus ones first by their _row_id "
+                 "(one is %lld)",
+                 u->rules->verb, (int)key.n, text, (long long)bl_view_i64(ids, i));
+  else
+    st = bl_fail(err, BL_USAGE,
+                 "%s: key %.*s: the table has it in more than one row: delete the surplus ones first by _file and _pos "
+                 "(one is at %lld in %s)",
+                 u->rules->verb, (int)key.n, text, (long long)m->rows->positions[i],
+                 m->rows->file->file->data->file.path.p);
+  bl_buf_free(&key);
+  return st;
+}
+
+static bl_status meet_row(meeting *m, int64_t i, bl_error *err) {
+  bl_source *source = m->u->source;
+  int64_t row = m->source_rows[i];
+  if (row < 0) return bl_fail(err, BL_DAMAGED, "data file: its key columns read differently twice");
+  bool again = bl_source_meet(source, row);
+  if (again && m->u->rules->delete_missing) return refuse_again(m, i, err);
+  m->n_again += again;
+  return bl_source_check(source, row, err);
+}
 
 static bl_status find_source_rows(meeting *m, bl_error *err) {
   upsert *u = m->u;
@@ -85,9 +122,7 @@ static bl_status find_source_rows(meeting *m, bl_error *err) {
     st = bl_key_reader_hash(&k, i, &h, &null, err);
     if (st != BL_OK) break;
     m->source_rows[i] = null ? -1 : bl_source_find(u->source, h, &other);
-    if (m->source_rows[i] < 0) st = bl_fail(err, BL_DAMAGED, "data file: its key columns read differently twice");
-    else bl_source_meet(u->source, m->source_rows[i]);
-    if (st == BL_OK) st = bl_source_check(u->source, m->source_rows[i], err);
+    st = meet_row(m, i, err);
   }
   bl_key_reader_dispose(&k);
   return st;
@@ -167,6 +202,7 @@ static bl_status note_moved(meeting *m, bl_error *err) {
   pthread_mutex_lock(&u->lock);
   u->c->counts.rows_updated += m->n_differ;
   u->c->counts.rows_unchanged += n - m->n_differ;
+  u->again += m->n_again;
   if (!f->moved && m->n_differ) st = bl_posset_new(u->c->t->ctx, &f->moved, err);
   for (int64_t i = 0; st == BL_OK && i < n; i++)
     if (m->differs[i]) st = bl_posset_add(f->moved, m->rows->positions[i], err);
@@ -323,6 +359,7 @@ static bl_status stage(bl_change *c, void *user, bl_error *err) {
   bool any;
   bl_status st;
   u->c = c;
+  u->again = 0;
   pthread_mutex_init(&u->lock, NULL);
   if (c->schema->id != u->rules->schema_id)
     BL_GO(bl_fail(err, BL_CONFLICT, "%s: another has changed the schema meanwhile", u->rules->verb));
@@ -348,7 +385,12 @@ done:
 bl_status bl_upsert_source(bl_table *t, bl_source *source, const bl_upsert_rules *rules, const bl_write_options *o,
                            bl_write_result *r, bl_error *err) {
   upsert u = {.rules = rules, .source = source};
-  return bl_change_run(t, o, "merge", stage, &u, r, err);
+  bl_status st = bl_change_run(t, o, "merge", stage, &u, r, err);
+  if (st == BL_OK && u.again > 0)
+    bl_warn(t->ctx,
+            "%s: rows of the table whose key another row has, too: %lld: each row of such a key is made the same",
+            rules->verb, (long long)u.again);
+  return st;
 }
 
 static bl_status upsert_rows(bl_table *t, struct ArrowArrayStream *rows, const bl_upsert_options *o,

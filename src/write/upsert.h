@@ -9,7 +9,7 @@ typedef struct bl_upsert_rules {
   const char *verb;    /* for messages */
   int32_t schema_id;   /* that the source was read by */
   bool touch;          /* rows that were met are written although nothing differs */
-  bool delete_missing; /* rows of the table whose key did not come are deleted */
+  bool delete_missing; /* rows of the table whose key did not come are deleted; a key it has twice is BL_USAGE */
   /* May be NULL: called once a staging, for its summary. */
   bl_status (*note)(void *user, bl_change *c, bl_error *err);
   void *user;

@@ -120,10 +120,38 @@ static void test_upsert__changes_every_row_of_a_key_that_the_table_has_twice(voi
   }
 }
 
+static void note_warning(void *user, bl_log_level level, const char *message) {
+  if (level == BL_LOG_WARNING && strstr(message, "another row")) snprintf(user, 400, "%s", message);
+}
+
+static void test_upsert__warns_of_keys_that_the_table_has_more_than_once(void **state) {
+  (void)state;
+  char warning[400] = "";
+  test_heap heap = {0};
+  bl_ctx_options co;
+  bl_ctx_options_init(&co);
+  co.user = warning;
+  co.log = note_warning;
+  bl_upsert_options u = {.key = key_k, .n_key = 1};
+  world w = world_new_with(test_ctx_on(&heap, &co), 3, "k long, s string", NULL);
+  world_append(&w, "{\"k\":0,\"s\":\"a\"}\n{\"k\":0,\"s\":\"b\"}\n{\"k\":0,\"s\":\"c\"}\n{\"k\":1,\"s\":\"a\"}\n");
+  world_append(&w, "{\"k\":1,\"s\":\"a\"}\n{\"k\":2,\"s\":\"b\"}\n{\"k\":2,\"s\":\"b\"}\n");
+  world_upsert(&w, "k,s\n0,b\n1,a\n3,x\n", &u, BL_MERGE_ON_READ);
+  counts_are(&w, 1, 2, 0, 3);
+  assert_non_null(strstr(warning, "upsert: rows of the table whose key another row has, too: 3"));
+  *warning = 0;
+  world_upsert(&w, "k,s\n3,y\n", &u, BL_MERGE_ON_READ);
+  assert_string_equal(warning, "");
+  bl_error err = BL_ERROR_INIT;
+  test_ok(world_try_apply(&w, "{\"op\":\"u\",\"after\":{\"k\":2,\"s\":\"c\"}}\n", BL_APPLY_DEBEZIUM, &err), &err);
+  assert_non_null(strstr(warning, "apply: rows of the table whose key another row has, too: 1"));
+  world_end(&w);
+}
+
 static void upsert_fails(world *w, const char *lines, bl_upsert_options u, const char *says) {
   bl_error err = BL_ERROR_INIT;
   size_t before = world_count_files(w);
-  test_status(BL_USAGE, world_try_upsert(w, lines, &u, BL_MERGE_ON_READ, &err), &err);
+  test_status(BL_USAGE, world_try_upsert(w, lines, &u, BL_MODE_DEFAULT, &err), &err);
   test_says(&err, says);
   assert_int_equal(world_count_files(w), before);
 }
@@ -318,6 +346,23 @@ static void test_sync__in_passes_begins_anew_when_another_was_faster(void **stat
   }
 }
 
+static void test_sync__in_passes_finds_the_one_key_that_the_table_has_twice(void **state) {
+  (void)state;
+  bl_ctx_options o;
+  test_heap heap = {0};
+  bl_ctx_options_init(&o);
+  o.threads = 2;
+  o.memory_budget = 200 * 1000;
+  world w = world_new_with(test_ctx_on(&heap, &o), 3, "k long, s string", NULL);
+  char *rows = numbered(0, 6000, 1);
+  world_append(&w, rows);
+  world_append(&w, "k,s\n4711,again\n");
+  upsert_fails(&w, rows, (bl_upsert_options){.key = key_k, .n_key = 1, .delete_missing = true},
+               "sync: key k = 4711: the table has it in more than one row");
+  free(rows);
+  world_end(&w);
+}
+
 static void test_upsert__in_passes_still_finds_a_key_twice(void **state) {
   (void)state;
   bl_ctx_options o;
@@ -386,6 +431,51 @@ static void test_sync__makes_the_table_what_the_input_says(void **state) {
   }
 }
 
+/* Which of the rows is the surplus one is not told: none is touched until somebody says so. */
+static void test_sync__refuses_a_key_that_the_table_has_twice(void **state) {
+  (void)state;
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    bl_upsert_options u = {.key = key_k, .n_key = 1, .delete_missing = true};
+    world w = world_new(3, "k long, s string", NULL);
+    const char *rows = "{\"k\":1,\"s\":\"a\"}\n{\"k\":1,\"s\":\"a\"}\n{\"k\":2,\"s\":\"c\"}\n";
+    world_append(&w, rows);
+    upsert_fails(&w, "k,s\n1,a\n2,C\n5,e\n", u,
+                 "sync: key k = 1: the table has it in more than one row: delete the surplus ones first by their "
+                 "_row_id (one is 1)");
+    world_holds(&w, rows);
+    world_delete(&w, "_row_id = 1", modes[i]);
+    world_upsert(&w, "k,s\n1,a\n2,C\n5,e\n", &u, modes[i]);
+    counts_are(&w, 1, 1, 0, 1);
+    world_holds(&w, "{\"k\":1,\"s\":\"a\"}\n{\"k\":2,\"s\":\"C\"}\n{\"k\":5,\"s\":\"e\"}\n");
+    row_is(&w, 1, 0, 1);
+    world_end(&w);
+  }
+}
+
+static void test_sync__refuses_a_key_of_two_files_without_row_ids(void **state) {
+  (void)state;
+  bl_upsert_options u = {.key = key_pk, .n_key = 2, .delete_missing = true};
+  world w = world_new(2, "p int, k long", "p");
+  world_append(&w, "{\"p\":1,\"k\":1}\n{\"p\":2,\"k\":1}\n");
+  world_upsert(&w, "p,k\n1,1\n2,1\n", &u, BL_MODE_DEFAULT);
+  assert_false(w.r.committed);
+  world_append(&w, "{\"p\":2,\"k\":1}\n");
+  upsert_fails(&w, "p,k\n1,1\n2,1\n", u,
+               "sync: key p = 2, k = 1: the table has it in more than one row: delete the surplus ones first by _file "
+               "and _pos (one is at 0 in ");
+  world_end(&w);
+}
+
+static void test_sync__deletes_a_key_that_does_not_come_from_all_its_rows(void **state) {
+  (void)state;
+  bl_upsert_options u = {.key = key_k, .n_key = 1, .delete_missing = true};
+  world w = world_new(3, "k long, s string", NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\"}\n{\"k\":1,\"s\":\"b\"}\n{\"k\":2,\"s\":\"c\"}\n");
+  world_upsert(&w, "k,s\n2,c\n", &u, BL_MERGE_ON_READ);
+  counts_are(&w, 0, 0, 2, 1);
+  world_end(&w);
+}
+
 static void test_sync__without_vectors_in_format_version_2(void **state) {
   (void)state;
   bl_upsert_options u = {.key = key_k, .n_key = 1, .delete_missing = true};
@@ -406,6 +496,7 @@ int main(void) {
       cmocka_unit_test(test_upsert__deletes_when_a_column_of_the_input_says_so),
       cmocka_unit_test(test_upsert__goes_by_all_columns_of_the_key),
       cmocka_unit_test(test_upsert__changes_every_row_of_a_key_that_the_table_has_twice),
+      cmocka_unit_test(test_upsert__warns_of_keys_that_the_table_has_more_than_once),
       cmocka_unit_test(test_upsert__needs_required_columns_for_new_rows_alone),
       cmocka_unit_test(test_upsert__refuses_keys_that_are_none),
       cmocka_unit_test(test_upsert__refuses_columns_that_no_one_asks_for),
@@ -414,8 +505,12 @@ int main(void) {
       cmocka_unit_test(test_upsert__in_passes_begins_anew_when_another_was_faster),
       cmocka_unit_test(test_sync__in_passes_begins_anew_when_another_was_faster),
       cmocka_unit_test(test_upsert__in_passes_still_finds_a_key_twice),
+      cmocka_unit_test(test_sync__in_passes_finds_the_one_key_that_the_table_has_twice),
       cmocka_unit_test(test_upsert__of_few_keys_skips_files_that_cannot_hold_them),
       cmocka_unit_test(test_sync__makes_the_table_what_the_input_says),
+      cmocka_unit_test(test_sync__refuses_a_key_that_the_table_has_twice),
+      cmocka_unit_test(test_sync__refuses_a_key_of_two_files_without_row_ids),
+      cmocka_unit_test(test_sync__deletes_a_key_that_does_not_come_from_all_its_rows),
       cmocka_unit_test(test_sync__without_vectors_in_format_version_2),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
