@@ -4,8 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -632,6 +634,19 @@ static bl_status local_lock_path(bl_io *base, const char *path, int64_t wait_ms,
   return BL_OK;
 }
 
+/* ---- descriptors ---- */
+
+/* Numbers below the soft limit that stand for no open file. */
+static int64_t local_room(bl_io *base, int64_t most) {
+  struct rlimit limit;
+  int64_t n = 0;
+  (void)base;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return most;
+  for (int fd = 0; n < most && fd < INT_MAX && (rlim_t)fd < limit.rlim_cur; fd++)
+    if (fcntl(fd, F_GETFD) < 0) n++;
+  return n;
+}
+
 static void local_free(bl_io *base) {
   local_io *io = (local_io *)base;
   bl_free(io->ctx, io);
@@ -653,6 +668,7 @@ bl_status bl_io_local_new(bl_ctx *ctx, bl_io **out, bl_error *err) {
                           .open_output_with = local_open_output_with,
                           .sync_all = local_sync_all,
                           .rename = local_rename,
+                          .room = local_room,
                           .free = local_free},
                    .ctx = ctx};
   *out = &io->io;

@@ -209,6 +209,11 @@ static bl_status map_lock(bl_io *base, const char *path, int64_t wait_ms, bl_io_
   return st;
 }
 
+static int64_t map_room(bl_io *base, int64_t most) {
+  bl_io *below = ((pathmap_io *)base)->below;
+  return below->room(below, most);
+}
+
 static void map_free(bl_io *base) {
   pathmap_io *io = (pathmap_io *)base;
   for (size_t i = 0; i < io->n; i++) {
@@ -254,6 +259,7 @@ bl_status bl_io_pathmap_new(bl_ctx *ctx, bl_io *below, bool owned, const bl_path
                    .open_output_with = below->open_output_with ? map_open_output_with : NULL,
                    .sync_all = below->sync_all ? map_sync_all : NULL,
                    .rename = below->rename ? map_rename : NULL,
+                   .room = below->room ? map_room : NULL,
                    .free = map_free};
   io->ctx = ctx, io->below = below;
   bl_status st = BL_OK;

@@ -24,6 +24,8 @@
 enum {
   PART_ROWS = 65536,
   MOST_OPEN = 100,
+  LEAST_OPEN = 2,
+  OTHER_FILES = 26 /* that the process opens beside those of a writer: runs of the sorter, what rows are read from */,
   FEW_OPEN = 4 /* files with threads of their own */,
   MOST_STEPS = 32 /* to the target of a file */,
   COLUMN_BYTES = 128 << 10 /* that an open file takes for a column */
@@ -442,6 +444,23 @@ static bl_status set_order(bl_data_writer *w, const bl_data_writer_options *wo, 
   return bl_sort_columns_new(w->env.arena, o, w->env.schema, w->view, &w->order, err);
 }
 
+/* Of the files that the process may still open this writer's share, but for what else it opens meanwhile. */
+static int64_t files_that_fit(const bl_data_writer *w, size_t beside) {
+  int64_t writers = beside > 1 ? (int64_t)beside : 1;
+  bl_io *io = w->t->io;
+  if (!io->room || !w->partitioner || w->sorts) return MOST_OPEN;
+  int64_t share = io->room(io, writers * (MOST_OPEN + OTHER_FILES)) / writers;
+  return share - (share < 2 * OTHER_FILES ? share / 2 : OTHER_FILES);
+}
+
+/* How many partitions may have a file in hand (2). */
+static size_t most_open(const bl_data_writer *w, size_t beside) {
+  int64_t columns = (int64_t)w->env.settings.metrics.n + 2;
+  int64_t fit = w->ctx->o.memory_budget / (columns * COLUMN_BYTES), files = files_that_fit(w, beside);
+  if (fit > files) fit = files;
+  return fit < LEAST_OPEN ? LEAST_OPEN : fit > MOST_OPEN ? MOST_OPEN : (size_t)fit;
+}
+
 bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_staged *into, bl_data_writer **out,
                              bl_error *err) {
   bl_status st;
@@ -466,8 +485,7 @@ bl_status bl_data_writer_new(bl_table *t, const bl_data_writer_options *o, bl_st
   w->numbers = bl_alloc(w->ctx, PART_ROWS, sizeof *w->numbers);
   w->rows = bl_alloc(w->ctx, PART_ROWS, sizeof *w->rows);
   if (!w->numbers || !w->rows) BL_GO(bl_nomem(err));
-  int64_t columns = (int64_t)w->env.settings.metrics.n + 2, fit = w->ctx->o.memory_budget / (columns * COLUMN_BYTES);
-  w->max_open = fit < 2 ? 2 : fit > MOST_OPEN ? MOST_OPEN : (size_t)fit;
+  w->max_open = most_open(w, o->beside);
   *out = w;
 done:
   if (st != BL_OK) bl_data_writer_abort(w);

@@ -1,7 +1,8 @@
-/* data_writer.h: rows -> data files of the table: fan-out by partition (bounded number of open files, else spilled and
- * sorted), sort order of the table, target file size by real bytes, column metrics by write.metadata.metrics.*,
- * write.parquet.* properties. Input batches have the table's columns in schema order (canonical layout), optionally
- * followed by _row_id and _last_updated_sequence_number: these are stored where any row of a file has a value (W4, W5).
+/* data_writer.h: rows -> data files of the table: fan-out by partition (to so many open files as memory and the I/O
+ * allow, else spilled and sorted), sort order of the table, target file size by real bytes, column metrics by
+ * write.metadata.metrics.*, write.parquet.* properties. Input batches have the table's columns in schema order
+ * (canonical layout), optionally followed by _row_id and _last_updated_sequence_number: these are stored where any row
+ * of a file has a value (W4, W5).
  */
 #ifndef BL_WRITE_DATA_WRITER_H
 #define BL_WRITE_DATA_WRITER_H

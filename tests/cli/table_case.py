@@ -22,7 +22,10 @@ class TableCase(unittest.TestCase):
     def try_run(self, *args):
         env = {k: v for k, v in os.environ.items() if k not in ('BERGLINE_CONFIG', 'PYICEBERG_HOME')}
         return subprocess.run([PROGRAM, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-                              env={**env, 'HOME': self.folder.name})
+                              env={**env, 'HOME': self.folder.name}, preexec_fn=self.limit)
+
+    def limit(self):
+        """In the process that becomes the program."""
 
     def run_ok(self, *args):
         p = self.try_run(*args)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/io.h"
+
 static bl_status ask(fault_io *f, const char *operation, const char *path, bl_error *err) {
   long call = __atomic_add_fetch(&f->calls, 1, __ATOMIC_RELAXED);
   return f->hook ? f->hook(f->user, call, operation, path, err) : BL_OK;
@@ -101,7 +103,7 @@ static bl_status fault_create_with(bl_io *base, const char *path, unsigned flags
   bl_output *below;
   *out = NULL;
   bl_status st = ask(f, "create", path, err);
-  if (st == BL_OK) st = f->below->open_output_with(f->below, path, flags, &below, err);
+  if (st == BL_OK) st = bl_io_open_output(f->below, path, flags, &below, err);
   if (st != BL_OK) return st;
   fault_output *o = malloc(sizeof *o + strlen(path) + 1);
   *o = (fault_output){.out = {output_write, output_finish, output_abort}, .f = f, .below = below};
@@ -140,6 +142,11 @@ static bl_status fault_lock(bl_io *base, const char *path, int64_t wait_ms, bl_i
   return st == BL_OK ? f->below->lock(f->below, path, wait_ms, out, err) : st;
 }
 
+static int64_t fault_room(bl_io *base, int64_t most) {
+  fault_io *f = (fault_io *)base;
+  return f->below->room(f->below, most);
+}
+
 static void fault_free(bl_io *base) {
   fault_io *f = (fault_io *)base;
   f->below->free(f->below);
@@ -154,9 +161,10 @@ bl_io *fault_io_new(fault_io *f, bl_io *below) {
                          .open_output = fault_create,
                          .remove = fault_remove,
                          .lock = below->lock ? fault_lock : NULL,
-                         .open_output_with = fault_create_with,
-                         .sync_all = fault_sync,
+                         .open_output_with = below->open_output_with ? fault_create_with : NULL,
+                         .sync_all = below->sync_all ? fault_sync : NULL,
                          .rename = below->rename ? fault_rename : NULL,
+                         .room = below->room ? fault_room : NULL,
                          .free = fault_free},
                   .below = below};
   return &f->io;

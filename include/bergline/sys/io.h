@@ -92,6 +92,9 @@ struct bl_io {
    * sync_all of the folders above both names has to follow. BL_CONFLICT: the name is taken; BL_NOT_FOUND: there is no
    * such file, or no folder for it. After a failure nothing has changed. */
   bl_status (*rename)(bl_io *io, const char *from, const char *to, bl_error *err);
+  /* NULL: no limit is known. How many more files may be opened than are open now (counted up to `most`). It holds until
+   * anything in the process opens another. */
+  int64_t (*room)(bl_io *io, int64_t most);
 };
 
 #ifdef __cplusplus

@@ -1,5 +1,7 @@
 /* test_io_local.c: files of this machine. */
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -598,6 +600,39 @@ static void test_io_local__a_result_survives_each_failing_allocation(void **stat
   test_remove_dir(dir);
 }
 
+/* ---- how many files may be open ---- */
+
+static void limit_files(rlim_t soft) {
+  struct rlimit limit;
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = soft;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void test_io_local__room_is_what_the_soft_limit_leaves(void **state) {
+  (void)state;
+  fixture f;
+  struct rlimit before;
+  int fds[100], n = 0;
+  setup(&f);
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  limit_files(60);
+  int64_t room = f.io->room(f.io, 1000);
+  assert_in_range(room, 1, 57); /* but for the standard streams, and what the test was begun with */
+  assert_int_equal(f.io->room(f.io, 5), 5);
+  while (n < 100 && (fds[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) n++;
+  assert_int_equal(n, room);
+  assert_int_equal(f.io->room(f.io, 1000), 0);
+  close(fds[0]);
+  close(fds[--n]);
+  assert_int_equal(f.io->room(f.io, 1000), 2);
+  limit_files(20); /* below numbers that are in use */
+  assert_int_equal(f.io->room(f.io, 1000), 1);
+  for (int i = 1; i < n; i++) close(fds[i]);
+  limit_files(before.rlim_cur);
+  teardown(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_io_local__names_are_opaque_in_every_form),
@@ -625,6 +660,7 @@ int main(void) {
       cmocka_unit_test(test_io_local__a_result_makes_no_folder),
       cmocka_unit_test(test_io_local__a_pipe_is_written_straight),
       cmocka_unit_test(test_io_local__a_result_survives_each_failing_allocation),
+      cmocka_unit_test(test_io_local__room_is_what_the_soft_limit_leaves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,29 @@ static void test_pathmap__every_call_goes_through_the_map(void **state) {
   test_ctx_free(ctx);
 }
 
+static int64_t seven(bl_io *io, int64_t most) {
+  (void)io;
+  return most < 7 ? most : 7;
+}
+
+static void test_pathmap__room_is_that_of_the_io_below(void **state) {
+  (void)state;
+  bl_ctx *ctx = test_ctx();
+  bl_io *memory, *io;
+  bl_error err = BL_ERROR_INIT;
+  bl_path_map m = map_of("/old=/new");
+  test_ok(bl_io_memory_new(ctx, &memory, &err), &err);
+  test_ok(bl_io_pathmap_new(ctx, memory, false, &m, 1, &io, &err), &err);
+  assert_null(io->room); /* it has no limit */
+  io->free(io);
+  memory->room = seven;
+  test_ok(bl_io_pathmap_new(ctx, memory, true, &m, 1, &io, &err), &err);
+  assert_int_equal(io->room(io, 100), 7);
+  assert_int_equal(io->room(io, 3), 3);
+  io->free(io);
+  test_ctx_free(ctx);
+}
+
 static bl_status build_and_use(bl_ctx *ctx, void *user, bl_error *err) {
   (void)user;
   bl_io *memory = NULL, *io = NULL;
@@ -169,6 +192,7 @@ int main(void) {
       cmocka_unit_test(test_pathmap__a_map_without_two_sides_is_refused),
       cmocka_unit_test(test_pathmap__same_paths),
       cmocka_unit_test(test_pathmap__every_call_goes_through_the_map),
+      cmocka_unit_test(test_pathmap__room_is_that_of_the_io_below),
       cmocka_unit_test(test_pathmap__survives_each_failing_allocation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,10 @@
 #include "write/data_writer.h"
 
+#include <pthread.h>
+
 #include "bergline/scan.h"
 #include "rows/arrow_own.h"
+#include "support/fault_io.h"
 #include "support/rows.h"
 #include "support/table_maker.h"
 
@@ -270,6 +273,78 @@ static void test_data_writer__sorts_the_partitions_that_may_not_open_a_file(void
   check_partitions(&x, 60000, 40, 40);
   drop(&x);
   test_ctx_free(ctx);
+}
+
+/* ---- few files may be open ---- */
+
+/* Files being written. */
+typedef struct counting {
+  int64_t room; /* of a process that has none */
+  int64_t open, most_open;
+  pthread_mutex_t lock;
+} counting;
+
+static bl_status count_open(void *user, long call, const char *operation, const char *path, bl_error *err) {
+  counting *c = user;
+  (void)call, (void)path, (void)err;
+  pthread_mutex_lock(&c->lock);
+  c->open += strcmp(operation, "create") == 0;
+  c->open -= strcmp(operation, "finish") == 0;
+  if (c->open > c->most_open) c->most_open = c->open;
+  pthread_mutex_unlock(&c->lock);
+  return BL_OK;
+}
+
+static int64_t room_left(bl_io *io, int64_t most) {
+  const counting *c = ((fault_io *)io)->user;
+  return c->room - c->open < most ? c->room - c->open : most;
+}
+
+/* How many files are written at the same time where there is room for so many, and `beside` writers are at work. */
+static int64_t most_open(int64_t room, size_t beside) {
+  bl_ctx *ctx = test_ctx();
+  maker *m = maker_new(ctx, 3, plain_fields);
+  counting c = {.room = room, .lock = PTHREAD_MUTEX_INITIALIZER};
+  bl_error err = BL_ERROR_INIT;
+  fault_io f;
+  maker_spec(m, 0, by_s);
+  writing x = {.m = m, .t = maker_open(m)};
+  bl_io *own = x.t->io;
+  x.t->io = fault_io_new(&f, own);
+  f.hook = count_open;
+  f.user = &c;
+  if (room >= 0) f.io.room = room_left;
+  test_ok(bl_staged_new(ctx, &x.staged, &err), &err);
+  test_ok(bl_data_writer_new(x.t, &(bl_data_writer_options){.spec_id = -1, .beside = beside}, x.staged, &x.w, &err),
+          &err);
+  put_many(&x, 3, 1000, 130);
+  end(&x);
+  x.t->io = own;
+  assert_int_equal(c.open, 0);
+  check_partitions(&x, 3000, 130, 130);
+  drop(&x);
+  test_ctx_free(ctx);
+  return c.most_open;
+}
+
+static void test_data_writer__opens_as_many_files_as_there_is_room_for(void **state) {
+  (void)state;
+  assert_int_equal(most_open(-1, 0), 100); /* no limit is known */
+  assert_int_equal(most_open(1000, 0), 100);
+  assert_int_equal(most_open(126, 0), 100);
+  assert_int_equal(most_open(100, 0), 74); /* some are left for others */
+  assert_int_equal(most_open(52, 0), 26);
+  assert_int_equal(most_open(20, 0), 10);
+  assert_int_equal(most_open(3, 0), 2); /* never fewer */
+  assert_int_equal(most_open(0, 0), 2);
+}
+
+static void test_data_writer__shares_the_room_with_the_writers_beside_it(void **state) {
+  (void)state;
+  assert_int_equal(most_open(1000, 1), 100);
+  assert_int_equal(most_open(1008, 8), 100);
+  assert_int_equal(most_open(160, 8), 10);
+  assert_int_equal(most_open(8, 8), 2);
 }
 
 /* B141: partitions are equal by bits with one NaN. */
@@ -659,6 +734,8 @@ int main(void) {
       cmocka_unit_test(test_data_writer__leaves_lineage_out_of_tables_before_v3),
       cmocka_unit_test(test_data_writer__fans_out_by_partition),
       cmocka_unit_test(test_data_writer__sorts_the_partitions_that_may_not_open_a_file),
+      cmocka_unit_test(test_data_writer__opens_as_many_files_as_there_is_room_for),
+      cmocka_unit_test(test_data_writer__shares_the_room_with_the_writers_beside_it),
       cmocka_unit_test(test_data_writer__keeps_zeros_apart_and_nans_together),
       cmocka_unit_test(test_data_writer__puts_times_before_1970_into_the_right_partition),
       cmocka_unit_test(test_data_writer__refuses_a_transform_that_it_does_not_know),
