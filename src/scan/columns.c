@@ -95,14 +95,21 @@ bl_status bl_partition_column(bl_arena *a, const bl_metadata *md, bl_field *out,
 }
 
 bl_status bl_filter_meta_schema(bl_arena *a, const bl_metadata *md, const bl_schema **out, bl_error *err) {
+  bl_field partition;
+  BL_TRY(bl_partition_column(a, md, &partition, err));
+  return bl_filter_meta_of_parts(a, &partition.type, out, err);
+}
+
+bl_status bl_filter_meta_of_parts(bl_arena *a, const bl_type *parts, const bl_schema **out, bl_error *err) {
   const bl_schema *meta = bl_meta_schema();
   size_t n = meta->root.n_fields;
   bl_schema *s = bl_arena_calloc(a, 1, sizeof *s);
   bl_field *fields = bl_arena_calloc(a, n + 1, sizeof *fields);
   if (!s || !fields) return bl_nomem(err);
   memcpy(fields, meta->root.fields, n * sizeof *fields);
-  BL_TRY(bl_partition_column(a, md, &fields[n], err));
-  for (size_t i = 0; i < fields[n].type.n_fields; i++) fields[n].type.fields[i].id *= -1;
+  fields[n] = (bl_field){.id = BL_ID_PARTITION, .name = BL_STR("_partition")};
+  BL_TRY(bl_type_copy(a, parts, &fields[n].type, err));
+  for (size_t i = 0; i < parts->n_fields; i++) fields[n].type.fields[i].id *= -1;
   *s = *meta;
   s->root = (bl_type){.kind = BL_STRUCT, .fields = fields, .n_fields = n + 1};
   *out = s;

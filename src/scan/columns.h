@@ -31,6 +31,8 @@ bl_status bl_partition_column(bl_arena *a, const bl_metadata *md, bl_field *out,
 /* What a filter can name beside the table's columns: bl_meta_schema and _partition. Partition field ids may be those of
  * columns too, so a part of _partition has its own negated here, and for bl_columns_add_id and bl_columns_path. */
 bl_status bl_filter_meta_schema(bl_arena *a, const bl_metadata *md, const bl_schema **out, bl_error *err) BL_CHECKED;
+/* The same with these parts of _partition, a struct of partition fields by their field ids. */
+bl_status bl_filter_meta_of_parts(bl_arena *a, const bl_type *parts, const bl_schema **out, bl_error *err) BL_CHECKED;
 /* A metadata column of a filter's schema by its name, or by meta.NAME; NULL: there is none. */
 const bl_field *bl_filter_meta_find(const bl_schema *meta, bl_str name);
 /* Child indexes from the wanted struct down to a field id: how many (at most max), 0 = not there. */

@@ -3,6 +3,7 @@
  *   {"bergline-staged":1, "id":…, "table-uuid":…, "operation":…, "branch":…, "batch-id":…, "wap-id":…,
  *    "base-snapshot-id":…, "isolation":…, "reads-rows":…, "new-paths":…, "replaces-partitions":…, "keeps-rows":…,
  *    "even-if-empty":…, "keeps-sequence-numbers":…, "after-position":…, "where":…, "schema-id":…,
+ *    "partition-type":…,
  *    "data":[entry with "metrics", "sort-order-id"], "removed":[entry],
  *    "vectors":[{"data":entry, "positions":base64, "moved":base64}], "summary":{…}, "files":[…]}
  *
@@ -125,6 +126,28 @@ static bl_status vectors_json(printer *p, const bl_staged *s, bl_json **out) {
   return *out ? BL_OK : bl_nomem(p->err);
 }
 
+static void add_part(const bl_field *f, bl_type *parts) {
+  for (size_t i = 0; f && i < parts->n_fields; i++)
+    if (parts->fields[i].id == -f->id) return;
+  if (f && f->id < 0) parts->fields[parts->n_fields++] = (bl_field){.id = -f->id, .name = f->name, .type = f->type};
+}
+
+/* The parts of _partition that a filter names. */
+static void add_parts(const bl_expr *e, bl_type *parts) {
+  for (size_t i = 0; i < e->n_args; i++) add_parts(e->args[i], parts);
+  add_part(e->field, parts);
+  add_part(e->field2, parts);
+}
+
+/* A struct of those partition fields: names may be given anew, ids may not. */
+static bl_status parts_json(printer *p, const bl_expr *filter, bl_json *doc) {
+  bl_schema s = {.root = {.kind = BL_STRUCT}};
+  s.root.fields = bl_arena_alloc(p->a, bl_expr_fields(filter, NULL, 0), sizeof *s.root.fields);
+  if (!s.root.fields) return bl_nomem(p->err);
+  add_parts(filter, &s.root);
+  return s.root.n_fields ? set(p, doc, "partition-type", bl_schema_to_json(p->a, &s)) : BL_OK;
+}
+
 static bl_status filter_json(printer *p, const bl_staged *s, bl_json *doc) {
   bl_buf b;
   if (!s->conflict_filter) return BL_OK;
@@ -133,7 +156,8 @@ static bl_status filter_json(printer *p, const bl_staged *s, bl_json *doc) {
   bl_json *text = b.failed ? NULL : bl_json_new_str(p->a, (bl_str){(const char *)b.p, b.n});
   bl_buf_free(&b);
   BL_TRY(set(p, doc, "where", text));
-  return set_number(p, doc, "schema-id", s->conflict_schema->id);
+  BL_TRY(set_number(p, doc, "schema-id", s->conflict_schema->id));
+  return parts_json(p, s->conflict_filter, doc);
 }
 
 static bl_status rest_json(printer *p, const bl_staged *s, bl_json *doc) {
@@ -359,6 +383,25 @@ static bl_status copy_schema(const reader *r, const bl_schema *s, bl_schema **ou
   return bl_type_copy(r->s->arena, &s->root, &own->root, r->err);
 }
 
+/* Metadata columns, and the parts of _partition that the document says. One of an older version says none: they are
+ * those of the table, by the names that they have now. */
+static bl_status read_meta(reader *r, const bl_schema **out) {
+  const bl_json *type;
+  bl_schema parts;
+  BL_TRY(bl_json_member_opt(r->doc, "partition-type", BL_J_OBJECT, &type, r->err));
+  if (!type) return bl_filter_meta_schema(r->s->arena, r->md, out, r->err);
+  BL_TRY(bl_schema_from_json(r->s->arena, type, &parts, r->err));
+  for (size_t i = 0; i < parts.root.n_fields; i++) {
+    bl_field *f = &parts.root.fields[i];
+    if (f->id == 0) return bl_json_fail(r->err, BL_USAGE, type, "%s: a partition field has no id 0", f->name.p);
+    if (f->type.kind == BL_STRUCT || f->type.kind == BL_LIST || f->type.kind == BL_MAP)
+      return bl_json_fail(r->err, BL_USAGE, type, "%s: a partition field is no %s", f->name.p,
+                          bl_kind_name(f->type.kind));
+    f->required = false;
+  }
+  return bl_filter_meta_of_parts(r->s->arena, &parts.root, out, r->err);
+}
+
 static bl_status read_filter(reader *r) {
   bl_str where;
   int32_t id;
@@ -369,13 +412,12 @@ static bl_status read_filter(reader *r) {
   const bl_schema *schema = bl_metadata_schema(r->md, id);
   if (!schema)
     return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "schema-id"), "the table has no schema %d", (int)id);
-  bl_schema *own, *own_meta;
+  bl_schema *own;
   const bl_schema *meta;
   BL_TRY(copy_schema(r, schema, &own));
-  BL_TRY(bl_filter_meta_schema(r->s->arena, r->md, &meta, r->err));
-  BL_TRY(copy_schema(r, meta, &own_meta));
+  BL_TRY(read_meta(r, &meta));
   bl_status st = bl_expr_parse(r->s->arena, where, &parsed, r->err);
-  if (st == BL_OK) st = bl_expr_bind(r->s->arena, parsed, own, own_meta, &bound, r->err);
+  if (st == BL_OK) st = bl_expr_bind(r->s->arena, parsed, own, meta, &bound, r->err);
   if (st != BL_OK) return bl_json_fail_in(r->err, st, bl_json_get(r->doc, "where"));
   r->s->conflict_filter = bound;
   r->s->conflict_schema = own;

@@ -2,49 +2,6 @@
  * another comes to what the verb itself comes to. */
 #include "verb_calls.h"
 
-/* By a process of its own; NULL where there is nothing to commit. */
-static char *stage(world *w, const call *c) {
-  bl_error err = BL_ERROR_INIT;
-  bl_ctx *ctx = test_ctx();
-  bl_table *t;
-  char *text = NULL, *copy;
-  bl_write_result r;
-  bl_write_options o = options_of(c);
-  o.stage = &text;
-  test_ok(bl_table_open(ctx, w->table, NULL, &t, &err), &err);
-  test_ok(c->run(c, t, &o, &r, &err), &err);
-  assert_false(r.committed);
-  copy = text ? strdup(text) : NULL;
-  bl_text_free(ctx, text);
-  bl_table_free(t);
-  test_ctx_free(ctx);
-  w->r = r;
-  return copy;
-}
-
-static bl_status commit(world *w, char **texts, size_t n, const bl_write_options *o, bl_error *err) {
-  bl_status st = bl_commit_staged(w->t, (const char *const *)texts, n, o, &w->r, err);
-  world_reopen(w);
-  return st;
-}
-
-static void commit_ok(world *w, char **texts, size_t n) {
-  bl_error err = BL_ERROR_INIT;
-  test_ok(commit(w, texts, n, NULL, &err), &err);
-}
-
-static void commit_fails(world *w, char **texts, size_t n, bl_status want, const char *says) {
-  bl_error err = BL_ERROR_INIT;
-  size_t before = w->t->metadata->n_snapshots;
-  test_status(want, commit(w, texts, n, NULL, &err), &err);
-  test_says(&err, says);
-  assert_int_equal(w->t->metadata->n_snapshots, before);
-}
-
-static void free_all(char **texts, size_t n) {
-  for (size_t i = 0; i < n; i++) free(texts[i]);
-}
-
 static void same_tables(world *a, world *b, const char *what) {
   test_rows want = world_scan(a, NULL, true), got = world_scan(b, NULL, true);
   test_rows_same(&want, &got, what);
