@@ -35,8 +35,9 @@ static bl_status find_stored(bl_applying *a, const bl_snapshot *head, bl_error *
 static bl_status unite(const bl_applying *a, bl_arena *arena, bl_positions *out, bool *news, bl_error *err) {
   BL_TRY(bl_positions_read(arena, a->recorded, out, err));
   for (size_t i = 0; i < a->last.n; i++) {
-    if (bl_positions_order(&a->stored, &a->last.items[i]) > BL_SAME) *news = true;
-    BL_TRY(bl_positions_set(arena, out, &a->last.items[i], err));
+    const bl_position *last = &a->last.items[i], *before = bl_positions_find(&a->stored, last);
+    if (bl_positions_order(&a->stored, last) > BL_SAME || (before && before->n_events < last->n_events)) *news = true;
+    BL_TRY(bl_positions_set(arena, out, last, err));
   }
   return BL_OK;
 }
@@ -61,7 +62,7 @@ static void report(const bl_applying *a, const bl_write_options *o, bl_write_res
   if (!r->committed && a->n_events && a->n_skipped == a->n_events) r->already_applied = true;
   if (a->n_skipped == a->n_events && a->n_skipped)
     bl_log(a->ctx, BL_LOG_INFO, "apply: all %lld events were applied before", (long long)a->n_skipped);
-  else if (a->n_skipped)
+  else if (a->n_skipped > a->n_known)
     bl_warn(a->ctx,
             "apply: %lld of %lld events lie before the position of their source and were passed over as "
             "already applied",
@@ -130,6 +131,7 @@ static void end(bl_applying *a) {
   bl_map_free(a->places);
   bl_source_free(a->source);
   bl_arena_free(a->scratch);
+  bl_arena_free(a->place);
   bl_arena_free(a->arena);
 }
 

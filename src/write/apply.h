@@ -24,6 +24,7 @@
 
 /* ---- positions ---- apply_position.c */
 #define BL_POSITION_PARTS 5
+enum { BL_POSITION_EVENTS = 8 };
 #define BL_CHANGES_SOURCE "changes"     /* the source of our own changelog */
 typedef struct bl_log_kind bl_log_kind; /* a kind of log: what places in it are made of, and how they compare */
 typedef struct bl_position {
@@ -31,6 +32,10 @@ typedef struct bl_position {
   bl_str source;                   /* whose: connector/name/db/schema/table; n 0: the events do not say */
   bl_str parts[BL_POSITION_PARTS]; /* p NULL: not told */
   bool first;                      /* it is known that no transaction was committed before it (a snapshot read) */
+  /* Hashes of the last events that were applied there: in most logs a change has a place of its own, so one that comes
+   * again is known. */
+  uint64_t events[BL_POSITION_EVENTS];
+  size_t n_events;
 } bl_position;
 typedef enum bl_order { BL_BEFORE = -1, BL_SAME = 0, BL_AFTER = 1, BL_UNORDERED = 2 } bl_order;
 /* The position that the "source" of an event tells: lsn and sequence (PostgreSQL); file, pos and row (MySQL), of one
@@ -41,6 +46,10 @@ bl_status bl_position_of(bl_arena *a, const bl_json *source, bl_position *out, b
 enum { BL_COMMIT_ID, BL_COMMIT_SEQUENCE, BL_COMMIT_LIST, BL_COMMIT_EARLIER };
 bl_position bl_position_of_commit(bl_str snapshot_id);
 bool bl_position_is_commit(const bl_position *p);
+/* Does a change have a place of its own in the log? */
+bool bl_position_is_unique(const bl_position *p);
+bool bl_position_holds(const bl_position *p, uint64_t event); /* NULL allowed */
+void bl_position_note(bl_position *p, uint64_t event);
 /* Where a lies beside b. Commits of our own are AFTER all others. */
 bl_order bl_position_order(const bl_position *a, const bl_position *b);
 
@@ -69,7 +78,7 @@ typedef struct bl_images bl_images;       /* apply_images.c */
 typedef struct bl_applying {
   bl_table *t;
   bl_ctx *ctx;
-  bl_arena *arena, *scratch; /* scratch: of the text in hand */
+  bl_arena *arena, *scratch, *place; /* scratch: of the text in hand; place: of `last`, of Debezium */
   const bl_schema *schema;
   bl_source *source;
   const bl_apply_options *o;
@@ -90,7 +99,7 @@ typedef struct bl_applying {
   int64_t at;      /* its byte in the file; -1: not known */
   bl_str recorded; /* the positions of the branch, as its summary has them */
   bl_positions stored, last;
-  int64_t n_events, n_skipped, n_unordered, n_placeless;
+  int64_t n_events, n_skipped, n_known /* of them: by their hashes */, n_unordered, n_placeless;
   bl_changelog *changelog;   /* NULL: of another source */
   int64_t commit, n_commits; /* of a changelog: that of the event before */
 } bl_applying;

@@ -5,6 +5,8 @@
 
 #include "write/apply.h"
 
+enum { PLACE_BYTES = 1 << 16 };
+
 /* ---- what was left out ---- */
 
 /* Stands for a value that did not change and that the source did not send (a large one of PostgreSQL, a LOB of
@@ -221,14 +223,62 @@ static bl_status apply_event(bl_applying *a, const bl_json *event, const bl_json
   }
 }
 
+static uint64_t hash_text(bl_str s) {
+  return s.n ? bl_hash(s.p, s.n) : 0;
+}
+
+static uint64_t hash_on(const bl_json *v, uint64_t before) {
+  if (!v) return before;
+  const uint64_t parts[4] = {before, (uint64_t)v->kind * 2 + v->b, hash_text(v->key), hash_text(v->text)};
+  uint64_t h = bl_hash(parts, sizeof parts);
+  for (const bl_json *m = v->first; m; m = m->next) h = hash_on(m, h);
+  return h;
+}
+
+/* Of what it does: when a source read its log is another time each time. */
+static uint64_t hash_of(const bl_json *event, char op) {
+  return hash_on(bl_json_get(event, "after"), hash_on(bl_json_get(event, "before"), (uint64_t)op));
+}
+
+/* Positions replace each other with each event: what they were goes when it has become much. */
+static bl_status keep_last(bl_applying *a, const bl_position *p, bl_error *err) {
+  bl_arena *old = a->place;
+  if (old && bl_arena_bytes(old) < PLACE_BYTES) return bl_positions_set(old, &a->last, p, err);
+  bl_positions all = a->last, kept = {0};
+  a->last = kept;
+  bl_status st = bl_arena_new(a->ctx, &a->place, err);
+  if (st != BL_OK) a->place = NULL;
+  for (size_t i = 0; st == BL_OK && i < all.n; i++) st = bl_positions_set(a->place, &a->last, &all.items[i], err);
+  if (st == BL_OK) st = bl_positions_set(a->place, &a->last, p, err);
+  bl_arena_free(old);
+  return st;
+}
+
+/* position: of an event that was applied; stored: of the branch, where that is the same one. */
+static bl_status note_applied(bl_applying *a, bl_position *position, const bl_position *stored, bool unique,
+                              uint64_t hash, bl_error *err) {
+  bl_position *last = (bl_position *)bl_positions_find(&a->last, position);
+  bl_order order = last ? bl_position_order(position, last) : BL_AFTER;
+  if (order == BL_SAME && unique) bl_position_note(last, hash);
+  if (order <= BL_SAME) return BL_OK;
+  for (size_t i = 0; stored && i < stored->n_events; i++) bl_position_note(position, stored->events[i]);
+  if (unique) bl_position_note(position, hash);
+  return keep_last(a, position, err);
+}
+
 /* An event, unless it was applied before. */
 static bl_status apply_at(bl_applying *a, const bl_json *event, const bl_json *schema, char op, bl_error *err) {
   bl_position position;
   BL_TRY(bl_position_of(a->scratch, bl_json_get(event, "source"), &position, err));
-  a->n_events++;
+  bool unique = bl_position_is_unique(&position) && op != 'r';
+  uint64_t hash = unique ? hash_of(event, op) : 0;
   bl_order order = bl_positions_order(&a->stored, &position);
-  if (order == BL_BEFORE) {
+  const bl_position *same = order == BL_SAME ? bl_positions_find(&a->stored, &position) : NULL;
+  a->n_events++;
+  bool known = unique && bl_position_holds(same, hash);
+  if (order == BL_BEFORE || known) {
     a->n_skipped++;
+    a->n_known += known;
     return BL_OK;
   }
   BL_TRY(apply_event(a, event, schema, op, err));
@@ -237,8 +287,7 @@ static bl_status apply_at(bl_applying *a, const bl_json *event, const bl_json *s
     return BL_OK;
   }
   if (order == BL_UNORDERED) a->n_unordered++;
-  bool later = bl_positions_order(&a->last, &position) > BL_SAME;
-  return later ? bl_positions_set(a->arena, &a->last, &position, err) : BL_OK;
+  return note_applied(a, &position, same, unique, hash, err);
 }
 
 bl_status bl_apply_debezium(bl_applying *a, const bl_json *event, bl_error *err) {

@@ -2,6 +2,8 @@
  *
  * A summary has one position as an object ({"file": …, "pos": …}), where the events did not say whose it is, or one of
  * each source: {"sources": {"mysql/shop/db/orders": {…}, …}}. */
+#include <stdio.h>
+
 #include "write/apply.h"
 
 enum { MAX_PARTS = BL_POSITION_PARTS };
@@ -18,15 +20,16 @@ typedef enum comparing {
 struct bl_log_kind {
   const char *names[MAX_PARTS + 1];
   comparing how;
+  bool unique;
 };
 
 static const bl_log_kind logs[] = {
     {{"commit_snapshot_id", "commit_sequence_number", "commits", "earlier"}, OF_COMMITS},
-    {{"lsn", "last_commit_lsn"}, BY_COMMIT},
-    {{"file", "pos", "row", "server_id", "gtid"}, BY_FILE},
-    {{"commit_lsn", "change_lsn", "event_serial_no"}, BY_PARTS},
-    {{"change_lsn", "event_serial_no"}, BY_PARTS},
-    {{"lcr_position"}, BY_BYTES},
+    {{"lsn", "last_commit_lsn"}, BY_COMMIT, true},
+    {{"file", "pos", "row", "server_id", "gtid"}, BY_FILE, true},
+    {{"commit_lsn", "change_lsn", "event_serial_no"}, BY_PARTS, true},
+    {{"change_lsn", "event_serial_no"}, BY_PARTS, true},
+    {{"lcr_position"}, BY_BYTES, true},
     {{"scn", "commit_scn"}, BY_COMMIT},
 };
 
@@ -207,10 +210,52 @@ bool bl_position_is_commit(const bl_position *p) {
   return p->log == &logs[0];
 }
 
+/* ---- events of one position ---- */
+
+bool bl_position_is_unique(const bl_position *p) {
+  return p->log && p->log->unique && !p->first;
+}
+
+bool bl_position_holds(const bl_position *p, uint64_t event) {
+  for (size_t i = 0; p && i < p->n_events; i++)
+    if (p->events[i] == event) return true;
+  return false;
+}
+
+/* The oldest makes room. */
+void bl_position_note(bl_position *p, uint64_t event) {
+  if (p->n_events == BL_POSITION_EVENTS) memmove(p->events, p->events + 1, --p->n_events * sizeof *p->events);
+  p->events[p->n_events++] = event;
+}
+
+/* Sixteen digits each. */
+static bl_json *print_events(bl_arena *a, const bl_position *p) {
+  char text[BL_POSITION_EVENTS * 17 + 1];
+  size_t n = 0;
+  for (size_t i = 0; i < p->n_events; i++)
+    n += (size_t)snprintf(text + n, sizeof text - n, "%s%016llx", i ? "," : "", (unsigned long long)p->events[i]);
+  return bl_json_new_str(a, (bl_str){text, n});
+}
+
+/* What is none of them says nothing. */
+static void read_events_of(bl_ctx *ctx, bl_str text, bl_position *out) {
+  bl_buf bytes;
+  bl_buf_init(&bytes, ctx, 64);
+  for (; text.n >= 16 && bl_parse_hex((bl_str){text.p, 16}, &bytes) && bytes.n == 8; bl_buf_clear(&bytes)) {
+    uint64_t v = 0;
+    for (size_t i = 0; i < 8; i++) v = v << 8 | bytes.p[i];
+    bl_position_note(out, v);
+    size_t n = text.n > 16 ? 17 : 16;
+    text = (bl_str){text.p + n, text.n - n};
+  }
+  bl_buf_free(&bytes);
+}
+
 /* ---- positions of several sources ---- */
 
 static bl_status copy(bl_arena *a, const bl_position *p, bl_position *out, bl_error *err) {
-  bl_position c = {.log = p->log, .first = p->first, .source = bl_arena_str(a, p->source)};
+  bl_position c = *p;
+  c.source = bl_arena_str(a, p->source);
   if (!c.source.p) return bl_nomem(err);
   for (size_t i = 0; i < MAX_PARTS; i++) {
     if (!p->parts[i].p) continue;
@@ -271,6 +316,7 @@ static bl_json *print_one(bl_arena *a, const bl_position *p) {
     bl_json *part = number ? bl_json_new_i64(a, v) : bl_json_new_str(a, p->parts[i]);
     if (!bl_json_set(a, o, p->log->names[i], part)) return NULL;
   }
+  if (o && p->n_events && !bl_json_set(a, o, "events", print_events(a, p))) return NULL;
   return o;
 }
 
@@ -299,6 +345,7 @@ static bl_status read_one(bl_arena *a, const bl_json *v, bl_str source, bl_posit
   BL_TRY(read_log(a, v, &p, err));
   if (!p.log) return BL_OK;
   if (bl_position_is_commit(&p)) p.source = BL_STR(BL_CHANGES_SOURCE);
+  read_events_of(bl_arena_ctx(a), scalar(v, "events"), &p);
   return bl_positions_set(a, out, &p, err);
 }
 
