@@ -83,7 +83,9 @@ BL_API bl_status bl_append(bl_table *t, struct ArrowArrayStream *rows, const bl_
                            bl_error *err) BL_CHECKED;
 
 typedef enum bl_foreign_lineage { BL_LINEAGE_REFUSE = 0, BL_LINEAGE_IGNORE, BL_LINEAGE_TRUST } bl_foreign_lineage;
-/* Parquet, Avro or ORC files as they lie. duplicates_ok: files that the table already holds are not refused (B127). */
+/* Parquet, Avro or ORC files as they lie. Columns of identity partition fields that a file lacks are told by the
+ * folders NAME=VALUE of its path; null, with a warning, where none tells. duplicates_ok: files that the table already
+ * holds are not refused (B127). */
 typedef struct bl_add_files_options {
   bl_foreign_lineage lineage;
   bool duplicates_ok;

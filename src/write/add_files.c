@@ -161,7 +161,7 @@ static bl_status copy_batches(const bl_projection *p, struct ArrowArrayStream *i
 
 static bl_status copy_file(adding *x, const bl_foreign_file *f, bl_data_writer *w, bl_error *err) {
   bl_projection *p;
-  bl_file_facts facts = {.file = &f->entry, .metadata = x->t->metadata};
+  bl_file_facts facts = {.file = &f->entry, .spec = &f->told, .metadata = x->t->metadata};
   bl_data_reader *r = f->reader;
   size_t n;
   BL_TRY(bl_projection_new(x->t->ctx, &x->env.schema->root, r->meta, &x->env.mapping, false, &facts, &p, err));

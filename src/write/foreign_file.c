@@ -74,7 +74,7 @@ static void warn_of_others(const bl_foreign_env *env, const bl_foreign_file *f) 
 static bl_status check_columns(const bl_foreign_env *env, bl_foreign_file *f, bl_error *err) {
   bl_projection *p = NULL;
   bl_error e = BL_ERROR_INIT;
-  bl_file_facts facts = {.file = &f->entry, .metadata = env->t->metadata, .is_new = true};
+  bl_file_facts facts = {.file = &f->entry, .spec = &f->told, .metadata = env->t->metadata, .is_new = true};
   bl_status st =
       bl_projection_new(env->t->ctx, &env->schema->root, f->reader->meta, &env->mapping, false, &facts, &p, &e);
   bl_projection_free(p);
@@ -98,6 +98,7 @@ static bl_status describe(const bl_foreign_env *env, bl_foreign_file *f, bl_erro
   f->row_id_leaf = bl_projection_stored_leaf(f->reader->meta, BL_ID_ROW_ID);
   f->last_updated_leaf = bl_projection_stored_leaf(f->reader->meta, BL_ID_LAST_UPDATED);
   BL_TRY(bl_metrics_of(&in, f->reader, f->arena, &f->entry, err));
+  BL_TRY(bl_foreign_path(env, f, err));
   BL_TRY(check_columns(env, f, err));
   bool copied = env->copies_lineage && (f->row_id_leaf >= 0 || f->last_updated_leaf >= 0);
   return copied ? BL_OK : bl_foreign_partition(env, f, err);

@@ -25,6 +25,8 @@ typedef struct bl_foreign_file {
   bl_data_reader *reader;
   const int32_t *ids; /* effective field ids of its nodes */
   bl_data_file entry;
+  bl_partition_spec told; /* partition fields of columns that its folders tell, in the place of the file; until
+                           * bl_foreign_partition the entry's partition is of it */
   int32_t row_id_leaf, last_updated_leaf; /* where it stores lineage, -1 */
   bool by_name;                           /* it has no field ids */
 } bl_foreign_file;
@@ -34,7 +36,10 @@ typedef struct bl_foreign_file {
 bl_status bl_foreign_open(const bl_foreign_env *env, bl_str path, bl_foreign_file *out, bl_error *err) BL_CHECKED;
 void bl_foreign_close(bl_foreign_file *f); /* a zeroed one allowed; keeps the arena */
 void bl_foreign_dispose(bl_foreign_file *f);
-/* Fills entry.partition: each field's value must be one for the whole file, by its statistics. */
+/* Fills told and its values. BL_USAGE: a value that does not fit its column. */
+bl_status bl_foreign_path(const bl_foreign_env *env, bl_foreign_file *f, bl_error *err) BL_CHECKED;
+/* Fills entry.partition: what the folders told; else each field's value must be one for the whole file, by its
+ * statistics. */
 bl_status bl_foreign_partition(const bl_foreign_env *env, bl_foreign_file *f, bl_error *err) BL_CHECKED;
 
 /* W13: ids that files store must lie below the table's next-row-id and be nobody else's, numbers be past ones. ref: the

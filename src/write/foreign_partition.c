@@ -1,6 +1,6 @@
 /* foreign_partition.c: the partition of a file that somebody else wrote. A partition field's value is known where the
  * file's statistics leave only one: its column is null all over, or has no null and bounds that the transform takes to
- * one value. Paths say nothing. */
+ * one value. What the file lacks its folders may tell (foreign_path.c). */
 #include "write/foreign_file.h"
 
 typedef struct range {
@@ -78,8 +78,15 @@ static int32_t leaf_of(const bl_foreign_file *f, int32_t id) {
   return -1;
 }
 
-static bl_status field_value(const bl_foreign_env *env, const bl_foreign_file *f, size_t i, bl_value *out,
-                             bl_error *err) {
+/* What every row reads of a column that the file lacks; told: the values of f->told. NULL: null. */
+static const bl_value *absent_value(const bl_foreign_file *f, const bl_field *column, const bl_value *told) {
+  for (size_t i = 0; i < f->told.n_fields; i++)
+    if (f->told.fields[i].source_ids[0] == column->id) return &told[i];
+  return column->initial_default;
+}
+
+static bl_status field_value(const bl_foreign_env *env, const bl_foreign_file *f, const bl_value *told, size_t i,
+                             bl_value *out, bl_error *err) {
   const bl_partition_field *pf = &env->spec->fields[i];
   range r;
   if (pf->transform.kind == BL_T_VOID) {
@@ -91,9 +98,9 @@ static bl_status field_value(const bl_foreign_env *env, const bl_foreign_file *f
     return bl_fail(err, BL_UNSUPPORTED, "partition field %.*s: transform %.*s cannot be written", BL_STR_ARG(pf->name),
                    BL_STR_ARG(pf->transform.text));
   int32_t leaf = leaf_of(f, column->id);
-  if (leaf < 0) { /* every row reads the default */
-    bl_value null = {.kind = column->type.kind, .null = true};
-    return apply(f, pf, &column->type, column->initial_default ? column->initial_default : &null, out, err);
+  if (leaf < 0) {
+    const bl_value null = {.kind = column->type.kind, .null = true}, *v = absent_value(f, column, told);
+    return apply(f, pf, &column->type, v ? v : &null, out, err);
   }
   range_of(f, leaf, &column->type, &r);
   return one_value(f, pf, &column->type, &r, out, err);
@@ -101,12 +108,13 @@ static bl_status field_value(const bl_foreign_env *env, const bl_foreign_file *f
 
 bl_status bl_foreign_partition(const bl_foreign_env *env, bl_foreign_file *f, bl_error *err) {
   size_t n = env->spec->n_fields;
+  const bl_value *told = f->entry.partition;
   f->entry.partition = bl_arena_calloc(f->arena, n, sizeof *f->entry.partition);
   if (!f->entry.partition) return bl_nomem(err);
   f->entry.n_partition = n;
   for (size_t i = 0; i < n; i++) {
     bl_value v;
-    BL_TRY(field_value(env, f, i, &v, err));
+    BL_TRY(field_value(env, f, told, i, &v, err));
     BL_TRY(bl_value_copy(f->arena, &v, &f->entry.partition[i], err));
   }
   return BL_OK;

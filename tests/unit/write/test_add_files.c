@@ -1,4 +1,7 @@
 /* test_add_files.c: files that others wrote become the table's (W13, B56, B127). */
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "edge/arrow/arrow_edge.h"
 #include "rows/arrow_build.h"
 #include "rows_world.h"
@@ -228,6 +231,137 @@ static void test_add_files__tells_the_partition_by_statistics(void **state) {
   rows_world_end(&w);
 }
 
+/* ---- folders ---- */
+
+static const char *const only_k[] = {"k"};
+
+/* A file with the column k alone below folders ("p=a/q=1"). */
+static char *write_below(rows_world *w, const char *folders, const int64_t *k, size_t rows) {
+  char path[400];
+  for (size_t i = 0; i <= strlen(folders); i++) {
+    if (folders[i] != '/' && folders[i]) continue;
+    snprintf(path, sizeof path, "%s/%.*s", w->dir, (int)i, folders);
+    if (mkdir(path, 0777) != 0) assert_int_equal(errno, EEXIST);
+  }
+  snprintf(path, sizeof path, "%s/a.parquet", folders);
+  return write_file(w, path, only_k, NULL, 1, k, rows);
+}
+
+static void add_below(rows_world *w, const char *folders, int64_t k) {
+  char *path = write_below(w, folders, &k, 1);
+  test_ok(add(w, path, NULL), &w->err);
+  free(path);
+}
+
+static void refuses_below(rows_world *w, const char *folders, const char *says) {
+  char *path = write_below(w, folders, (const int64_t[]){1}, 1);
+  refuses(w, path, NULL, says);
+  free(path);
+}
+
+static void test_add_files__takes_what_a_file_lacks_from_its_folders(void **state) {
+  (void)state;
+  rows_world w;
+  rows_world_begin(&w, &(bl_create_options){.schema = "k long, p string, q date, d decimal(5,2)",
+                                            .partition = "p, q as day, identity(d), bucket(4, p)"});
+  add_below(&w, "p=0/x=1/p=a%2Fb+%C3%A9%/day=2026-01-31/d=1.5", 1);
+  add_below(&w, "p=/q=1969-12-31/d=-1.50", 2);
+  add_below(&w, "p=__HIVE_DEFAULT_PARTITION__/q=__HIVE_DEFAULT_PARTITION__/d=__HIVE_DEFAULT_PARTITION__", 3);
+  rows_world_shows(&w, "{\"k\":1,\"p\":\"a/b+é%\",\"q\":\"2026-01-31\",\"d\":\"1.50\",\"_row_id\":0,"
+                       "\"_last_updated_sequence_number\":1}\n"
+                       "{\"k\":2,\"p\":\"\",\"q\":\"1969-12-31\",\"d\":\"-1.50\",\"_row_id\":1,"
+                       "\"_last_updated_sequence_number\":2}\n"
+                       "{\"k\":3,\"p\":null,\"q\":null,\"d\":null,\"_row_id\":2,"
+                       "\"_last_updated_sequence_number\":3}\n");
+  rows_world_shows_where(&w, "p = '' and d < 0",
+                         "{\"k\":2,\"p\":\"\",\"q\":\"1969-12-31\",\"d\":\"-1.50\",\"_row_id\":1,"
+                         "\"_last_updated_sequence_number\":2}\n");
+  bl_plan *plan = rows_world_files(&w);
+  for (size_t i = 0; i < plan->n_files; i++) {
+    const bl_data_file *f = &plan->files[i].data->file;
+    bool null = strstr(f->path.p, "HIVE") != NULL;
+    assert_int_equal(f->n_partition, 4);
+    for (size_t k = 0; k < 4; k++) assert_int_equal(f->partition[k].null, null);
+  }
+  bl_plan_free(plan);
+  rows_world_end(&w);
+}
+
+static void test_add_files__believes_a_file_before_its_folders(void **state) {
+  (void)state;
+  rows_world w;
+  rows_world_begin(&w, &(bl_create_options){.schema = "k long, p long", .partition = "p"});
+  free(write_below(&w, "p=9", plain_rows, 1));
+  char *path = write_file(&w, "p=9/a.parquet", kp, NULL, 2, plain_rows, 1);
+  test_ok(add(&w, path, NULL), &w.err);
+  rows_world_shows(&w, "{\"k\":1,\"p\":7,\"_row_id\":0,\"_last_updated_sequence_number\":1}\n");
+  rows_world_shows_where(&w, "p = 9", "");
+  free(path);
+  rows_world_end(&w);
+}
+
+static void test_add_files__refuses_folders_that_do_not_fit_their_column(void **state) {
+  (void)state;
+  rows_world w;
+  rows_world_begin(&w, &(bl_create_options){.schema = "k long, p int not null", .partition = "p"});
+  refuses_below(&w, "p=x", "a.parquet: its folder p=x: column p: x: ");
+  refuses_below(&w, "p=3000000000", "its folder p=3000000000: column p: ");
+  refuses_below(&w, "p=", "its folder p=: column p: ");
+  refuses_below(&w, "p=__HIVE_DEFAULT_PARTITION__", "column p: it is required");
+  refuses_below(&w, "q=1", "required column p");
+  add_below(&w, "p=1", 5);
+  rows_world_shows(&w, "{\"k\":5,\"p\":1,\"_row_id\":0,\"_last_updated_sequence_number\":1}\n");
+  rows_world_end(&w);
+}
+
+static void note_warning(void *user, bl_log_level level, const char *message) {
+  if (level == BL_LOG_WARNING) snprintf(user, 400, "%s", message);
+}
+
+static void test_add_files__warns_where_neither_file_nor_folder_has_the_partition(void **state) {
+  (void)state;
+  rows_world w;
+  char warning[400] = "";
+  test_heap heap = {0};
+  bl_ctx_options co;
+  bl_ctx_options_init(&co);
+  co.user = warning;
+  co.log = note_warning;
+  rows_world_begin_on(&w, test_ctx_on(&heap, &co),
+                      &(bl_create_options){.schema = "k long, p string", .partition = "p"});
+  add_below(&w, "p=x", 1);
+  assert_string_equal(warning, "");
+  add_below(&w, "pp=x", 2);
+  assert_non_null(
+      strstr(warning, "pp=x/a.parquet: column p is null in all its rows: neither the file has it nor a folder p=…"));
+  rows_world_shows_where(&w, "p is null", "{\"k\":2,\"p\":null,\"_row_id\":1,\"_last_updated_sequence_number\":2}\n");
+  rows_world_end(&w);
+}
+
+static void test_add_files__has_rows_whose_folders_values_changes_write(void **state) {
+  (void)state;
+  static const bl_write_mode modes[] = {BL_MERGE_ON_READ, BL_COPY_ON_WRITE};
+  for (size_t i = 0; i < BL_LEN(modes); i++) {
+    rows_world w;
+    bl_write_options o = {.mode = modes[i]};
+    const char *set = "k = k + 10", *move = "p = p || '!'";
+    rows_world_begin(&w, &(bl_create_options){.schema = "k long, p string", .partition = "p"});
+    char *path = write_below(&w, "p=a", (const int64_t[]){1, 2, 3}, 3);
+    test_ok(add(&w, path, NULL), &w.err);
+    test_ok(bl_update_rows(w.t, &set, 1, "k = 1", &o, NULL, &w.err), &w.err);
+    rows_world_reopen(&w);
+    test_ok(bl_update_rows(w.t, &move, 1, "k = 2 and p = 'a'", &o, NULL, &w.err), &w.err);
+    rows_world_reopen(&w);
+    rows_world_shows(&w, "{\"k\":11,\"p\":\"a\",\"_row_id\":0,\"_last_updated_sequence_number\":2}\n"
+                         "{\"k\":2,\"p\":\"a!\",\"_row_id\":1,\"_last_updated_sequence_number\":3}\n"
+                         "{\"k\":3,\"p\":\"a\",\"_row_id\":2,\"_last_updated_sequence_number\":1}\n");
+    rows_world_shows_where(&w, "p = 'a!'",
+                           "{\"k\":2,\"p\":\"a!\",\"_row_id\":1,\"_last_updated_sequence_number\":3}\n");
+    free(path);
+    rows_world_end(&w);
+  }
+}
+
 /* ---- stored lineage ---- */
 
 static const char *const with_ids[] = {"k", "_row_id", "_last_updated_sequence_number"};
@@ -247,6 +381,19 @@ static void test_add_files__refuses_stored_row_ids_unless_told_what_to_do(void *
                          "{\"k\":11,\"_row_id\":1,\"_last_updated_sequence_number\":1}\n"
                          "{\"k\":10,\"_row_id\":3,\"_last_updated_sequence_number\":2}\n"
                          "{\"k\":11,\"_row_id\":4,\"_last_updated_sequence_number\":2}\n");
+  free(path);
+  rows_world_end(&w);
+}
+
+static void test_add_files__copies_what_the_folders_say_with_rows_whose_ids_are_ignored(void **state) {
+  (void)state;
+  rows_world w;
+  rows_world_begin(&w, &(bl_create_options){.schema = "k long, p string not null", .partition = "p"});
+  free(write_below(&w, "p=a", (const int64_t[]){1}, 1));
+  char *path = write_file(&w, "p=a/ids.parquet", with_ids, lineage_ids, 3, (const int64_t[]){10, 0, 1, 11, 1, 1}, 2);
+  test_ok(add(&w, path, &(bl_add_files_options){.lineage = BL_LINEAGE_IGNORE}), &w.err);
+  rows_world_shows(&w, "{\"k\":10,\"p\":\"a\",\"_row_id\":0,\"_last_updated_sequence_number\":1}\n"
+                       "{\"k\":11,\"p\":\"a\",\"_row_id\":1,\"_last_updated_sequence_number\":1}\n");
   free(path);
   rows_world_end(&w);
 }
@@ -300,6 +447,12 @@ int main(void) {
       cmocka_unit_test(test_add_files__refuses_what_does_not_fit),
       cmocka_unit_test(test_add_files__tells_the_partition_by_statistics),
       cmocka_unit_test(test_add_files__refuses_stored_row_ids_unless_told_what_to_do),
+      cmocka_unit_test(test_add_files__takes_what_a_file_lacks_from_its_folders),
+      cmocka_unit_test(test_add_files__believes_a_file_before_its_folders),
+      cmocka_unit_test(test_add_files__refuses_folders_that_do_not_fit_their_column),
+      cmocka_unit_test(test_add_files__warns_where_neither_file_nor_folder_has_the_partition),
+      cmocka_unit_test(test_add_files__has_rows_whose_folders_values_changes_write),
+      cmocka_unit_test(test_add_files__copies_what_the_folders_say_with_rows_whose_ids_are_ignored),
       cmocka_unit_test(test_add_files__trusts_ids_that_are_free),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
