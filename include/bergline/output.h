@@ -10,14 +10,15 @@ extern "C" {
 #endif
 
 typedef enum bl_row_format {
-  BL_ROWS_TEXT,   /* an aligned table */
-  BL_ROWS_NDJSON, /* a line of JSON a row */
-  BL_ROWS_CSV,    /* RFC 4180 with a header; null is empty, the empty string "" */
-  BL_ROWS_ARROW,  /* the Arrow IPC stream */
-  BL_ROWS_PARQUET /* one Parquet file, zstd, with field ids */
+  BL_ROWS_TEXT,      /* an aligned table */
+  BL_ROWS_NDJSON,    /* a line of JSON a row */
+  BL_ROWS_CSV,       /* RFC 4180 with a header; null is empty, the empty string "" */
+  BL_ROWS_ARROW,     /* the Arrow IPC stream */
+  BL_ROWS_PARQUET,   /* one Parquet file, zstd, with field ids */
+  BL_ROWS_ARROW_FILE /* the Arrow IPC file, which can be read from any place; also known as Feather 2 */
 } bl_row_format;
 
-/* false: no such name ("text", "ndjson", "csv", "arrow", "parquet"). */
+/* false: no such name ("text", "ndjson", "csv", "arrow", "parquet", "arrow-file"). */
 BL_API bool bl_row_format_of(const char *name, bl_row_format *out);
 /* Read `in` to its end and write it; the stream is not released, so that it can be asked for its outcome. rows (may be
  * NULL): how many. Errors of the stream, with its status, and of the sink; BL_UNSUPPORTED: a column that the format

@@ -137,6 +137,9 @@ bl_status cli_number(cli *c, const char *option, const char *text, int64_t *out)
 /* output.c */
 /* Which of the command's formats: --format, else the ending of -o FILE, else by the terminal. BL_USAGE. */
 bl_status cli_format(cli *c, const char **out);
+/* Is what goes by the name of arrow an IPC file, by the ending of -o FILE? --format arrow stands for the stream, with a
+ * warning where the ending says else. */
+bool cli_is_arrow_file(cli *c);
 /* Before anything is done: a report that cannot be given must not fail when the commit is made. */
 bl_status cli_check_output(cli *c);
 bl_status cli_open_output(cli *c, bl_sink *out);

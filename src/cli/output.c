@@ -82,6 +82,21 @@ bl_status cli_format(cli *c, const char **out) {
   return BL_OK;
 }
 
+bool cli_is_arrow_file(cli *c) {
+  static const char *const endings[] = {"arrow", "feather", "ipc"};
+  char text[300];
+  const char *ending = c->common.output ? ending_of(c->common.output) : NULL;
+  bool is = false;
+  for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++) is = is || !strcasecmp(ending, endings[i]);
+  if (!is || !c->common.format) return is;
+  snprintf(text, sizeof text,
+           "%.200s: it is written as an Arrow IPC stream, which --format arrow stands for; without "
+           "--format it is an IPC file",
+           c->common.output);
+  cli_log(NULL, BL_LOG_WARNING, text);
+  return false;
+}
+
 /* ---- bytes ---- */
 
 static bl_status write_stdout(void *user, const void *p, size_t n, bl_error *err) {

@@ -15,6 +15,7 @@ bl_status cli_write_rows(cli *c, struct ArrowArrayStream *in) {
   if (!bl_row_format_of(name, &format))
     return bl_fail(&c->err, BL_USAGE, "wrong usage: --format %s: text, ndjson, csv, arrow or parquet is expected",
                    name);
+  if (format == BL_ROWS_ARROW && cli_is_arrow_file(c)) format = BL_ROWS_ARROW_FILE;
   st = cli_open_output(c, &sink);
   if (st != BL_OK) return st;
   st = bl_write_rows(c->ctx, format, in, &sink, NULL, &c->err);

@@ -86,7 +86,9 @@ static void write_output(cli_page *p) {
       {"text", "An aligned table. The default of all commands where standard output is a terminal."},
       {"ndjson", "A JSON object a line. The default of row commands elsewhere."},
       {"csv", "RFC 4180 with a header. Null is an empty field, the empty string is \"\"; nested values are JSON."},
-      {"arrow", "The Arrow IPC stream, field ids in the metadata key PARQUET:field_id."},
+      {"arrow", "The Arrow IPC stream, field ids in the metadata key PARQUET:field_id. -o x.arrow, .feather and .ipc, "
+                "without --format, are "
+                "IPC files (Feather 2), .arrows is the stream. Commands that read rows take both."},
       {"parquet", "One Parquet file with field ids."},
       {"json", "Reports (inspect, what a command that writes has done): one JSON document. Their default where "
                "standard output is no terminal."}};

@@ -7,7 +7,7 @@
 #include "rows/stream.h"
 
 bool bl_row_format_of(const char *name, bl_row_format *out) {
-  static const char *const names[] = {"text", "ndjson", "csv", "arrow", "parquet"};
+  static const char *const names[] = {"text", "ndjson", "csv", "arrow", "parquet", "arrow-file"};
   for (size_t i = 0; i < BL_LEN(names); i++)
     if (strcmp(name, names[i]) == 0) {
       *out = (bl_row_format)i;
@@ -98,9 +98,11 @@ static bl_status write_arrow(bl_ctx *ctx, bl_row_format format, struct ArrowArra
                              const struct ArrowSchema *schema, const bl_sink *sink, int64_t *rows, bl_error *err) {
   bl_arrow_writer *w = NULL;
   kept_columns k;
-  bool ipc = format == BL_ROWS_ARROW;
-  bl_status st = keep_columns(&k, ctx, schema, ipc, err);
-  if (st == BL_OK) st = (ipc ? bl_arrow_ipc_writer : bl_arrow_parquet_writer)(ctx, sink, &k.schema, &w, err);
+  bl_status st = keep_columns(&k, ctx, schema, format != BL_ROWS_PARQUET, err);
+  if (st == BL_OK)
+    st = (format == BL_ROWS_ARROW        ? bl_arrow_ipc_writer
+          : format == BL_ROWS_ARROW_FILE ? bl_arrow_ipc_file_writer
+                                         : bl_arrow_parquet_writer)(ctx, sink, &k.schema, &w, err);
   if (st == BL_OK) {
     st = write_binary(w, &k, in, rows, err);
     if (st == BL_OK) st = bl_arrow_writer_finish(w, err);

@@ -39,12 +39,26 @@ class Program(unittest.TestCase):
                 self.assertTrue(text.startswith('name '))
 
     def test_endings_count_in_upper_and_lower_case(self):
-        for name, magic in (('x.CSV', b'id'), ('x.Arrow', b'\xff\xff\xff\xff'), ('x.ipc', b'\xff\xff\xff\xff'),
-                            ('x.feather', b'\xff\xff\xff\xff'), ('x.PARQUET', b'PAR1'), ('x.jsonl', b'{')):
+        for name, magic in (('x.CSV', b'id'), ('x.Arrow', b'ARRO'), ('x.ipc', b'ARRO'), ('x.ARROWS', b'\xff\xff\xff\xff'),
+                            ('x.feather', b'ARRO'), ('x.PARQUET', b'PAR1'), ('x.jsonl', b'{')):
             p = run('scan', os.path.join(TABLES, 'mor_basic', 'table'), '--columns', 'id', '-o', self.file(name))
             self.assertEqual((p.returncode, p.stderr), (0, b''))
             with open(self.file(name), 'rb') as f:
                 self.assertTrue(f.read(4).startswith(magic), name)
+
+    def test_arrow_files_are_whole_and_streams_stay_streams(self):
+        table, name = os.path.join(TABLES, 'mor_basic', 'table'), self.file('x.feather')
+        for columns in ('id', '_file,_partition'):
+            self.assertEqual(run('scan', table, '--columns', columns, '-o', name).returncode, 0)
+            with open(name, 'rb') as f:
+                data = f.read()
+            self.assertEqual((data[:8], data[-6:]), (b'ARROW1\0\0', b'ARROW1'))
+        p = run('scan', table, '-o', name, '--format', 'arrow')
+        self.assertIn(b'x.feather: it is written as an Arrow IPC stream', p.stderr)
+        with open(name, 'rb') as f:
+            self.assertEqual(f.read(), run('scan', table, '--format', 'arrow').stdout)
+        p = run('scan', table, '--format', 'arrow', '-o', self.file('x.arrows'))
+        self.assertEqual((p.returncode, p.stderr), (0, b''))
 
     def test_an_ending_that_says_nothing_is_told_of_once(self):
         for args in (('scan', BRANCHES, '--limit', '1'), ('inspect', BRANCHES, 'refs')):

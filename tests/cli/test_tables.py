@@ -5,7 +5,6 @@ import gzip
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 import unittest
@@ -609,16 +608,32 @@ class Tables(TableCase):
     def test_a_schema_comes_from_arrow(self):
         self.create()
         self.append(1)
-        self.run_ok('scan', self.table, '-o', self.path('rows.arrow'))
-        with open(self.path('rows.arrow'), 'rb') as f:
+        for ending in ('arrow', 'arrows'):
+            self.run_ok('scan', self.table, '-o', self.path('rows.' + ending))
+        with open(self.path('rows.arrows'), 'rb') as f:
             stream = f.read()
         with open(self.path('one.bin'), 'wb') as f: # the first message
             f.write(stream[:8 + int.from_bytes(stream[4:8], 'little')])
-        for i, name in enumerate(('rows.arrow', 'one.bin')):
+        for i, name in enumerate(('rows.arrow', 'rows.arrows', 'one.bin')):
             self.run_ok('create', self.path('n%d' % i), '--schema', self.path(name))
             fields = self.result('inspect', self.path('n%d' % i), 'schema')['fields']
             self.assertEqual([(f['name'], f['type'], f['required']) for f in fields],
                              [('id', 'long', True), ('v', 'string', False)])
+
+    def test_what_is_written_as_arrow_is_read(self):
+        """Files and streams, of many rows and of none; standard input too."""
+        self.create()
+        self.append(*range(1, 200))
+        for i, ending in enumerate(('arrow', 'feather', 'ipc', 'arrows')):
+            name, copy = self.path('rows.' + ending), self.path('c%d' % i)
+            self.run_ok('create', copy, '--schema', 'id long not null, v string')
+            self.run_ok('scan', self.table, '-o', name)
+            self.assertEqual(self.result('append', copy, name)['rows_inserted'], 199)
+            self.run_ok('scan', self.table, '--where', 'id < 0', '-o', name)
+            self.assertFalse(self.result('append', copy, name)['committed'])
+            self.run_ok('scan', self.table, '--where', 'id < 5', '-o', name)
+            self.assertEqual(self.result('sync', copy, name, '--key', 'id', '--yes')['rows_deleted'], 195)
+            self.assertEqual(self.rows(copy).keys(), {1, 2, 3, 4})
 
     # ---- files of others ----
 

@@ -76,6 +76,9 @@ typedef struct bl_arrow_writer bl_arrow_writer;
 /* IPC stream format. */
 bl_status bl_arrow_ipc_writer(bl_ctx *ctx, const bl_sink *sink, const struct ArrowSchema *schema, bl_arrow_writer **out,
                               bl_error *err) BL_CHECKED;
+/* IPC file format: the same, with the places of its batches at its end. */
+bl_status bl_arrow_ipc_file_writer(bl_ctx *ctx, const bl_sink *sink, const struct ArrowSchema *schema,
+                                   bl_arrow_writer **out, bl_error *err) BL_CHECKED;
 /* Parquet with field ids from PARQUET:field_id, Iceberg's names and types (list "element", map "key_value/key/value",
  * uuid, decimals as integers, …), zstd. Extension metadata on variant / geometry / geography fields gives the logical
  * types. */

@@ -1,4 +1,4 @@
-/* ipc.cc: the Arrow IPC formats. Writing: the stream format. Reading: stream or file, whose bytes nobody vouches for:
+/* ipc.cc: the Arrow IPC formats. Writing and reading: stream or file, whose bytes nobody vouches for:
  * every batch is validated in full, and brought into the canonical layouts of bergline/sys/data.h. */
 #include <cstring>
 
@@ -17,11 +17,12 @@ namespace {
 
 class IpcWriter final : public bl_arrow_writer {
 public:
-  IpcWriter(const bl_sink &sink, const ArrowSchema *schema)
+  IpcWriter(const bl_sink &sink, const ArrowSchema *schema, bool file)
       : schema_(borrow_schema(schema)), out_(std::make_shared<SinkStream>(sink)) {
     auto options = arrow::ipc::IpcWriteOptions::Defaults();
     options.use_threads = false;
-    writer_ = ok(arrow::ipc::MakeStreamWriter(out_, schema_, options));
+    writer_ = ok(file ? arrow::ipc::MakeFileWriter(out_, schema_, options)
+                      : arrow::ipc::MakeStreamWriter(out_, schema_, options));
   }
   int64_t bytes(int64_t) override { return ok(out_->Tell()); }
   void write(ArrowArray *batch) override {
@@ -223,7 +224,13 @@ extern "C" {
 bl_status bl_arrow_ipc_writer(bl_ctx *, const bl_sink *sink, const struct ArrowSchema *schema, bl_arrow_writer **out,
                               bl_error *err) {
   *out = nullptr;
-  return bl::guard(err, "Arrow IPC", BL_USAGE, [&] { *out = new bl::IpcWriter(*sink, schema); });
+  return bl::guard(err, "Arrow IPC", BL_USAGE, [&] { *out = new bl::IpcWriter(*sink, schema, false); });
+}
+
+bl_status bl_arrow_ipc_file_writer(bl_ctx *, const bl_sink *sink, const struct ArrowSchema *schema,
+                                   bl_arrow_writer **out, bl_error *err) {
+  *out = nullptr;
+  return bl::guard(err, "Arrow IPC", BL_USAGE, [&] { *out = new bl::IpcWriter(*sink, schema, true); });
 }
 
 bl_status bl_arrow_writer_write(bl_arrow_writer *w, struct ArrowArray *batch, bl_error *err) {

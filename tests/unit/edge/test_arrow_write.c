@@ -38,11 +38,12 @@ static rows_read read_ipc(fixture *f) {
   return rows;
 }
 
-static void test_arrow_write__an_ipc_stream_comes_back_with_field_ids(void **state) {
-  (void)state;
+typedef bl_status (*ipc_writer)(bl_ctx *, const bl_sink *, const struct ArrowSchema *, bl_arrow_writer **, bl_error *);
+
+static void ipc_comes_back(ipc_writer open) {
   fixture f;
   setup(&f, every_type, BL_LEN(every_type));
-  test_ok(bl_arrow_ipc_writer(f.ctx, &f.sink, &f.schema, &f.w, &f.err), &f.err);
+  test_ok(open(f.ctx, &f.sink, &f.schema, &f.w, &f.err), &f.err);
   for (uint64_t i = 0; i < 2; i++) {
     struct ArrowArray a;
     random_batch(f.ctx, &f.schema, 50, 1 + i, &a);
@@ -64,6 +65,16 @@ static void test_arrow_write__an_ipc_stream_comes_back_with_field_ids(void **sta
   rows_free(&rows);
   rows_free(&made);
   teardown(&f);
+}
+
+static void test_arrow_write__an_ipc_stream_comes_back_with_field_ids(void **state) {
+  (void)state;
+  ipc_comes_back(bl_arrow_ipc_writer);
+}
+
+static void test_arrow_write__an_ipc_file_comes_back_with_field_ids(void **state) {
+  (void)state;
+  ipc_comes_back(bl_arrow_ipc_file_writer);
 }
 
 static void test_arrow_write__ipc_files_of_others_come_in_canonical_layouts(void **state) {
@@ -739,6 +750,7 @@ static void test_arrow_write__a_file_that_is_given_up_writes_nothing_more(void *
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_arrow_write__an_ipc_stream_comes_back_with_field_ids),
+      cmocka_unit_test(test_arrow_write__an_ipc_file_comes_back_with_field_ids),
       cmocka_unit_test(test_arrow_write__ipc_files_of_others_come_in_canonical_layouts),
       cmocka_unit_test(test_arrow_write__damaged_ipc_never_crashes),
       cmocka_unit_test(test_arrow_write__values_of_ipc_that_cannot_be_are_refused),
