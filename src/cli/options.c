@@ -29,7 +29,9 @@ static const cli_option common[] = {
      offsetof(cli_common, summary)},
     {"--batch-id", 0, CLI_VALUE, "ID", "kept in the table's properties: a batch that it has is not applied again",
      offsetof(cli_common, batch_id)},
-    {"--wap-id", 0, CLI_VALUE, "ID", "add the snapshot without moving the branch; cherry-pick publishes it",
+    {"--wap-id", 0, CLI_VALUE, "ID",
+     "add the snapshot without moving the branch; cherry-pick publishes it. An ID of its own for each: it does not "
+     "keep a batch from being written twice, as --batch-id does",
      offsetof(cli_common, wap_id)},
     {"--dry-run", 'n', CLI_FLAG, NULL, "write nothing, tell what would be done", offsetof(cli_common, dry_run)},
     {"--yes", 'y', CLI_FLAG, NULL, "do not ask; commands that take rows away do else", offsetof(cli_common, yes)},

@@ -81,6 +81,30 @@ bool bl_batch_is_applied(const bl_table *t, const bl_write_options *o) {
   return o && bl_batch_find(t, bl_branch_of(o), o->batch_id, o->wap_id);
 }
 
+/* The first snapshot whose summary has the pair. */
+static const bl_snapshot *find_pair(const bl_metadata *md, const char *key, bl_str value) {
+  for (size_t i = 0; i < md->n_snapshots; i++)
+    if (bl_pairs_is(&md->snapshots[i].summary, key, value)) return &md->snapshots[i];
+  return NULL;
+}
+
+/* t: as it is without the snapshot that gets the id. Nothing is refused: Java refuses to publish the second alone. */
+static void warn_of_wap_twin(const bl_table *t, const char *id) {
+  const bl_metadata *md = t->metadata;
+  const bl_snapshot *staged = id ? find_pair(md, "wap.id", bl_str_of(id)) : NULL;
+  const bl_snapshot *published = id ? find_pair(md, "published-wap-id", bl_str_of(id)) : NULL;
+  if (published)
+    bl_warn(t->ctx,
+            "the WAP id %s is published already, by snapshot %lld: cherry-pick does not publish it again (--batch-id "
+            "keeps a batch from being written twice)",
+            id, (long long)published->id);
+  else if (staged)
+    bl_warn(t->ctx,
+            "the WAP id %s is staged already, as snapshot %lld: wap:%s is ambiguous, pick by snapshot id (--batch-id "
+            "keeps a batch from being written twice)",
+            id, (long long)staged->id, id);
+}
+
 /* ---- row ids ---- */
 
 /* The id behind the last one that a manifest's live entries have. */
@@ -338,6 +362,7 @@ static bl_status attempt(bl_committing *c, const bl_write_options *o, bl_write_r
   if (st == BL_OK) st = try_once(at, o, &moving, err);
   if (st == BL_OK) {
     fill_result(at, r);
+    warn_of_wap_twin(at->base, o->wap_id);
     bl_committing_clean(c, at->base, false);
   }
   *again = st == BL_CONFLICT && moving;

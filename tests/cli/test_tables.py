@@ -244,6 +244,25 @@ class Tables(TableCase):
         again = self.result('fast-forward', self.table, 'main', 'b')
         self.assertEqual((again['done'], again['metadata_location']), ('nothing', self.info()['metadata_location']))
 
+    def test_a_wap_id_that_is_there_already_is_told(self):
+        self.create()
+        self.append(1)
+        first = self.append(2, more=('--wap-id', 'w', '--batch-id', 'b'))['snapshot_id']
+        twice = ('append', self.table, self.rows_file({'id': 2, 'v': 'x'}), '--wap-id', 'w')
+        self.assertEqual(self.warnings(*twice, '--batch-id', 'b'), [])  # it is not written again
+        says = 'the WAP id w is staged already, as snapshot %d: wap:w is ambiguous' % first
+        told = self.warnings(*twice)
+        self.assertEqual(len(told), 1)
+        self.assertIn(says, told[0])
+        self.assertIn('--batch-id', told[0])
+        self.assertEqual(self.warnings(*twice[:-1], 'other'), [])
+        self.refuse(2, 'ambiguous', 'cherry-pick', self.table, 'wap:w')
+        self.append(3)
+        self.run_ok('cherry-pick', self.table, str(first))
+        published = self.info()['current_snapshot_id']
+        self.assertIn('the WAP id w is published already, by snapshot %d' % published, self.warnings(*twice)[0])
+        self.assertIn('--batch-id', self.run_ok('append', '--help').split('--wap-id ID')[1].split('--dry-run')[0])
+
     # ---- files ----
 
     def test_files_that_are_not_there_are_told(self):
