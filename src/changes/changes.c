@@ -3,6 +3,7 @@
 
 #include "changes/emit.h"
 #include "changes/job.h"
+#include "model/near.h"
 #include "rows/stream.h"
 
 void bl_job_free(void *user) {
@@ -54,7 +55,8 @@ static bl_status choose_name(bl_job *j, const bl_schema *schema, const char *tex
   if (meta) bare = (bl_str){name.p + 5, name.n - 5};
   int special = bl_special_find(bare);
   if (special < 0 || (special > BL_S_POS && !(history && is_last((bl_special)special, true))))
-    return bl_fail(err, BL_USAGE, "column: %s: there is no such column in the schema of the range's end", text);
+    return bl_fail(err, BL_USAGE, "column: %s: there is no such column in the schema of the range's end%s", text,
+                   bl_near_field(schema ? &schema->root : NULL, NULL, name).hint);
   if (!is_last((bl_special)special, history)) add_special(j, (bl_special)special);
   return BL_OK;
 }
@@ -77,7 +79,8 @@ static bl_status ids_of(bl_job *j, const bl_schema *schema, const char *what, co
   for (size_t i = 0; i < n; i++) {
     const bl_field *f = schema ? bl_schema_find_name(schema, bl_str_of(names[i])) : NULL, *path[2];
     if (!f)
-      return bl_fail(err, BL_USAGE, "%s: %s: there is no such column in the schema of the range's end", what, names[i]);
+      return bl_fail(err, BL_USAGE, "%s: %s: there is no such column in the schema of the range's end%s", what,
+                     names[i], bl_near_field(schema ? &schema->root : NULL, NULL, bl_str_of(names[i])).hint);
     if (top_level && bl_schema_path(schema, f->id, path, 2) != 1)
       return bl_fail(err, BL_USAGE, "%s: %s: not a top-level column", what, names[i]);
     (*out)[(*n_out)++] = f->id;

@@ -22,30 +22,32 @@ bl_status cli_write_rows(cli *c, struct ArrowArrayStream *in) {
   return cli_close_output(c, st);
 }
 
-/* Names are separated by commas; a comma inside "…" does not separate. */
+/* Names are separated by commas, and blanks around them are passed over; inside "…" both are of the name. */
 bl_status cli_split(cli *c, const char *text, cli_names *out) {
   *out = (cli_names){0};
   if (!text) return BL_OK;
   out->text = strdup(text);
   out->items = calloc(strlen(text) + 2, sizeof *out->items);
   if (!out->text || !out->items) return bl_nomem(&c->err);
-  char *from = out->text, *to = out->text, *name = out->text;
+  char *to = out->text, *name = to, *solid = to; /* solid: behind the last byte that is no blank around a name */
   bool quoted = false;
-  for (;; from++) {
-    if (*from == '"') {
-      if (quoted && from[1] == '"') *to++ = *from++;
-      else quoted = !quoted;
-      continue;
-    }
-    bool end = *from == 0;
-    if (end || (*from == ',' && !quoted)) {
-      *to++ = 0;
+  for (const char *from = out->text;; from++) {
+    bool end = *from == 0, escaped = quoted && *from == '"' && from[1] == '"';
+    if (*from == '"' && !escaped) {
+      quoted = !quoted;
+      solid = to;
+    } else if (end || (*from == ',' && !quoted)) {
+      *solid = 0;
       out->items[out->n++] = name;
-      name = to;
       if (end) return BL_OK;
-      continue;
+      name = to = solid = solid + 1;
+    } else if (quoted || (*from != ' ' && *from != '\t')) {
+      from += escaped;
+      *to++ = *from;
+      solid = to;
+    } else if (to > name) {
+      *to++ = *from;
     }
-    *to++ = *from;
   }
 }
 

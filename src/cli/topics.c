@@ -67,16 +67,17 @@ static void write_expressions(cli_page *p) {
   ITEMS(p, forms);
   cli_page_text(p, "\nLiterals:");
   ITEMS(p, literals);
-  cli_page_text(p, "\nA column is named as in the schema, upper and lower case differ; a.b is the field b of the "
-                   "struct a. A name that is a keyword or has other characters than letters, digits and _ is put in "
-                   "double quotes: \"a b\". The metadata columns of the command may be used: in scan, delete, update "
-                   "and overwrite _row_id, _last_updated_sequence_number, _last_updated_at, _file, _pos, _spec_id and "
-                   "the parts of _partition (_partition.day). Rows of a file that comes in have none. Where a table "
-                   "column has the same name, it wins, and meta._row_id is the metadata column. Times are "
-                   "UTC.\n\nAnything else is refused with exit status 2 and a caret under the place:\n\n"
-                   "    bergline: error: expression: column \"nmae\": there is none of this name and case\n"
-                   "      nmae = 'x'\n"
-                   "      ^");
+  cli_page_text(
+      p, "\nA column is named as in the schema, upper and lower case differ; a.b is the field b of the "
+         "struct a. A name that is a keyword or has other characters than letters, digits and _ is put in "
+         "double quotes: \"a b\". The metadata columns of the command may be used: in scan, delete, update "
+         "and overwrite _row_id, _last_updated_sequence_number, _last_updated_at, _file, _pos, _spec_id and "
+         "the parts of _partition (_partition.day). Rows of a file that comes in have none. Where a table "
+         "column has the same name, it wins, and meta._row_id is the metadata column. Times are "
+         "UTC.\n\nAnything else is refused with exit status 2 and a caret under the place:\n\n"
+         "    bergline: error: expression: column \"nmae\": there is none of this name and case: did you mean name?\n"
+         "      nmae = 'x'\n"
+         "      ^");
 }
 
 /* ---- output ---- */

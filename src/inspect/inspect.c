@@ -1,6 +1,8 @@
 /* inspect.c: the kinds of reports, see bergline/inspect.h. */
 #include "inspect/inspect.h"
 
+#include <stdio.h>
+
 #include "base/map.h"
 #include "table/manifests.h"
 
@@ -127,9 +129,17 @@ done:
   return st;
 }
 
+static bl_status no_such_report(const char *what, bl_error *err) {
+  char names[600] = "";
+  size_t n = 0;
+  for (size_t i = 0; i < BL_LEN(kinds) && n < sizeof names; i++)
+    n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", kinds[i].name);
+  return bl_fail(err, BL_USAGE, "no such report: inspect %s: there are %s", what, names);
+}
+
 bl_status bl_inspect(bl_table *t, const char *what, const bl_inspect_options *o, const bl_sink *sink, bl_error *err) {
   static const bl_inspect_options defaults = {0};
   for (size_t i = 0; i < BL_LEN(kinds); i++)
     if (strcmp(kinds[i].name, what) == 0) return run_kind(t, i, o ? o : &defaults, sink, err);
-  return bl_fail(err, BL_USAGE, "no such report: inspect %s", what);
+  return no_such_report(what, err);
 }

@@ -8,6 +8,7 @@
 
 #include "model/expr_leaf.h"
 #include "model/expr_literal.h"
+#include "model/near.h"
 
 typedef struct binder {
   bl_arena *arena;
@@ -58,8 +59,9 @@ static const bl_field *find(const binder *b, bl_str name) {
 static bl_status resolve(const binder *b, bl_str name, size_t at, const bl_field **out, bl_error *err) {
   const bl_field *f = *out = find(b, name);
   if (!f)
-    return bl_fail_at(err, BL_USAGE, (int64_t)at, "expression: column \"%.*s\": there is none of this name and case",
-                      BL_STR_ARG(name));
+    return bl_fail_at(err, BL_USAGE, (int64_t)at, "expression: column \"%.*s\": there is none of this name and case%s",
+                      BL_STR_ARG(name),
+                      bl_near_field(b->schema ? &b->schema->root : NULL, b->meta ? &b->meta->root : NULL, name).hint);
   if ((b->schema && reachable(&b->schema->root, f)) || (b->meta && reachable(&b->meta->root, f))) return BL_OK;
   return bl_fail_at(err, BL_USAGE, (int64_t)at, "expression: column \"%.*s\": it is inside a list or map",
                     BL_STR_ARG(name));

@@ -1,6 +1,7 @@
 /* columns.c: see columns.h. */
 #include "scan/columns.h"
 
+#include "model/near.h"
 #include "scan/delete_index.h"
 
 enum { MAX_DEPTH = 64 };
@@ -183,7 +184,8 @@ bl_status bl_columns_add_name(bl_columns *c, bl_str name, bl_error *err) {
   if (m) return add_meta(c, m, err);
   BL_TRY(add_partition_name(c, bare, &found, err));
   if (found) return BL_OK;
-  return bl_fail(err, BL_USAGE, "column: %.*s: the table has no such column", BL_STR_ARG(name));
+  return bl_fail(err, BL_USAGE, "column: %.*s: the table has no such column%s", BL_STR_ARG(name),
+                 bl_near_field(&c->schema->root, &bl_meta_schema()->root, name).hint);
 }
 
 bl_status bl_columns_add_field(bl_columns *c, const bl_field *f, bl_error *err) {

@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "edge/arrow/arrow_edge.h"
+#include "model/near.h"
 #include "rows/arrow_share.h"
 #include "rows/arrow_view.h"
 #include "rows/stream.h"
@@ -158,9 +159,11 @@ static void enter(conform *c, const bl_field *f) {
   c->putter.depth++;
 }
 
-static bl_status unknown_column(conform *c, const char *name, bl_error *err) {
+static bl_status unknown_column(conform *c, const bl_type *t, const char *name, bl_error *err) {
+  char why[200];
   bl_field nobody = {.name = bl_str_of(name)};
-  return bl_put_misfit(&c->putter, &nobody, BL_STR_NONE, "the table has no such column", err);
+  snprintf(why, sizeof why, "the table has no such column%s", bl_near_field(t, NULL, nobody.name).hint);
+  return bl_put_misfit(&c->putter, &nobody, BL_STR_NONE, why, err);
 }
 
 /* Fields of a struct by name; each column of the input is used once. */
@@ -195,7 +198,7 @@ static bl_status plan_struct(conform *c, node *n, bl_error *err) {
   enter(c, n->field);
   BL_TRY(plan_fields(c, t, n->in_type, n->kids, used, err));
   for (int64_t i = 0; i < n->in_type->n_children; i++)
-    if (!used[i]) return unknown_column(c, n->in_type->children[i]->name, err);
+    if (!used[i]) return unknown_column(c, t, n->in_type->children[i]->name, err);
   c->putter.depth--;
   return BL_OK;
 }
@@ -594,7 +597,7 @@ static bl_status unused_columns(conform *c, const bool *used, const bl_conform_o
     }
     if (bl_is_metadata_name(bl_str_of(name)))
       return bl_fail(err, BL_USAGE, "column %s: it is no input: lineage is the table's own to give", name);
-    return unknown_column(c, name, err);
+    return unknown_column(c, c->root, name, err);
   }
   return BL_OK;
 }

@@ -2,8 +2,10 @@
 #include "write/put_value.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "format/variant.h"
+#include "model/near.h"
 
 void bl_putter_init(bl_putter *p, bl_ctx *ctx) {
   *p = (bl_putter){.ctx = ctx};
@@ -308,7 +310,9 @@ static bl_status unknown_member(bl_putter *p, const bl_field *f, const bl_json *
     if (i < f->type.n_fields) continue;
     enter(p, f);
     bl_field nobody = {.name = m->key};
-    return misfit(p, &nobody, BL_STR_NONE, "the table has no such column", err);
+    char why[200];
+    snprintf(why, sizeof why, "the table has no such column%s", bl_near_field(&f->type, NULL, m->key).hint);
+    return misfit(p, &nobody, BL_STR_NONE, why, err);
   }
   return BL_OK;
 }

@@ -2,6 +2,7 @@
  * string; lines end in \n or \r\n; a quoted field may hold line ends, and "" for a quote. A line without any byte is
  * skipped where there are several columns. A byte-order mark at the beginning is passed over. */
 #include "base/map.h"
+#include "model/near.h"
 #include "rows/stream.h"
 #include "write/text_rows.h"
 
@@ -131,7 +132,9 @@ static bl_status header_field(csv *c, const bl_schema *schema, bl_str name, bool
   if (!extra && bl_is_metadata_name(name))
     return bl_fail(err, BL_USAGE, "%s: column %.*s: it is no input: lineage is the table's own to give", c->name,
                    BL_STR_ARG(name));
-  if (!extra) return bl_fail(err, BL_USAGE, "%s: column %.*s: the table has no such column", c->name, BL_STR_ARG(name));
+  if (!extra)
+    return bl_fail(err, BL_USAGE, "%s: column %.*s: the table has no such column%s", c->name, BL_STR_ARG(name),
+                   bl_near_field(&schema->root, NULL, name).hint);
   *out = (bl_field){.id = -1, .name = bl_arena_str(c->arena, name), .type = {.kind = BL_STRING}};
   return out->name.p ? BL_OK : bl_nomem(err);
 }

@@ -3,6 +3,7 @@
  * there are: extra members become columns, of the kind they have, and columns of the table that no row names are left
  * out. */
 #include "base/map.h"
+#include "model/near.h"
 #include "rows/stream.h"
 #include "write/schema_sample.h"
 #include "write/text_rows.h"
@@ -44,13 +45,14 @@ static bl_status parse_line(ndjson *r, bl_arena *a, bl_str line, bl_json **out, 
 
 static bl_status unknown_member(ndjson *r, const bl_json *m, bool known, bl_error *err) {
   bl_error e = BL_ERROR_INIT;
+  const bl_type columns = {.kind = BL_STRUCT, .fields = r->columns.fields, .n_fields = r->columns.n};
   if (known)
     (void)bl_fail(&e, BL_USAGE, "column %.*s: the first rows do not have it, not even as null", BL_STR_ARG(m->key));
   else if (bl_is_metadata_name(m->key) && !r->extra)
     (void)bl_fail(&e, BL_USAGE, "column %.*s: it is no input: lineage is the table's own to give", BL_STR_ARG(m->key));
   else
-    (void)bl_fail(&e, BL_USAGE, "column %.*s: the table has no such column%s", BL_STR_ARG(m->key),
-                  r->extra ? ", nor have the first rows" : "");
+    (void)bl_fail(&e, BL_USAGE, "column %.*s: the table has no such column%s%s", BL_STR_ARG(m->key),
+                  r->extra ? ", nor have the first rows" : "", bl_near_field(&columns, NULL, m->key).hint);
   return refuse(r, BL_USAGE, &e, err);
 }
 

@@ -1,6 +1,7 @@
 /* set_bind.c: names to columns, and a type to every node (set_expr.h V1-V4). Conversions become BL_S_CAST nodes. */
 #include "model/expr_lex.h"
 #include "model/expr_literal.h"
+#include "model/near.h"
 #include "scan/columns.h"
 #include "write/set_expr.h"
 
@@ -184,7 +185,9 @@ static bl_status bind_column(binder *b, bl_set_node *n, bl_error *err) {
   const bl_field *f = bl_schema_find_name(b->schema, n->column);
   int32_t path[MAX_PATH];
   if (!f) f = bl_filter_meta_find(b->meta, n->column);
-  if (!f) return bl_expr_fail(err, b->text, n->at, "column \"%s\": there is none of this name and case", n->column.p);
+  if (!f)
+    return bl_expr_fail(err, b->text, n->at, "column \"%s\": there is none of this name and case%s", n->column.p,
+                        bl_near_field(&b->schema->root, &b->meta->root, n->column).hint);
   n->n_path = bl_columns_path(b->wanted, f->id, path, MAX_PATH);
   if (n->n_path == 0)
     return bl_expr_fail(err, b->text, n->at, "column \"%s\": it is %s", n->column.p,

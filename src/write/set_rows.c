@@ -4,6 +4,7 @@
 
 #include "edge/arrow/arrow_edge.h"
 #include "model/expr_lex.h"
+#include "model/near.h"
 #include "rows/arrow_build.h"
 #include "write/set_expr.h"
 
@@ -46,7 +47,9 @@ static bool overlap(const assignment *a, const assignment *b) {
 static bl_status find_target(bl_setter *s, bl_str text, bl_str name, const bl_schema *schema, assignment *a,
                              bl_error *err) {
   a->target = bl_schema_find_name(schema, name);
-  if (!a->target) return bl_expr_fail(err, text, 0, "column \"%s\": there is none of this name and case", name.p);
+  if (!a->target)
+    return bl_expr_fail(err, text, 0, "column \"%s\": there is none of this name and case%s", name.p,
+                        bl_near_field(&schema->root, NULL, name).hint);
   a->n_path = bl_columns_path(&s->columns.wanted, a->target->id, a->path, MAX_PATH);
   if (a->n_path == 0) return bl_expr_fail(err, text, 0, "column \"%s\": it is inside a list or map", name.p);
   for (const assignment *b = s->items; b < a; b++)

@@ -6,6 +6,7 @@
 
 #include "edge/arrow/arrow_edge.h"
 #include "model/expr_lex.h"
+#include "model/near.h"
 #include "rows/arrow_share.h"
 #include "rows/stream.h"
 #include "scan/columns.h"
@@ -126,7 +127,9 @@ static bl_status find_key(bl_source *s, bl_error *err) {
   for (size_t i = 0; i < s->o.n_key; i++) {
     const char *name = s->o.key[i];
     const bl_field *f = s->key[i] = bl_schema_find_name(s->o.schema, bl_str_of(name));
-    if (!f) return bl_fail(err, BL_USAGE, "%s: key column %s: the table has no such column", s->o.verb, name);
+    if (!f)
+      return bl_fail(err, BL_USAGE, "%s: key column %s: the table has no such column%s", s->o.verb, name,
+                     bl_near_field(&s->o.schema->root, NULL, bl_str_of(name)).hint);
     if (bl_kind_is_nested(f->type.kind) || f->type.kind >= BL_KIND_UNKNOWN)
       return bl_fail(err, BL_USAGE, "%s: key column %s: a %s is no key", s->o.verb, name, bl_kind_name(f->type.kind));
     for (size_t k = 0; k < i; k++)

@@ -244,6 +244,42 @@ class Tables(TableCase):
         again = self.result('fast-forward', self.table, 'main', 'b')
         self.assertEqual((again['done'], again['metadata_location']), ('nothing', self.info()['metadata_location']))
 
+    def test_the_name_that_was_meant_is_told(self):
+        self.run_ok('create', self.table, '--schema', 'id long not null, Amount decimal(9,2), place struct<street: string>')
+        rows = self.rows_file({'id': 1, 'Amount': '1.00'})
+        self.run_ok('append', self.table, rows)
+        wrong = self.rows_file({'id': 1, 'amount': '1.00'})
+        with open(self.path('wrong.csv'), 'w') as f:
+            f.write('ids,Amount\n1,1\n')
+        self.run_ok('create', self.path('other'), '--like', wrong)
+        self.run_ok('append', self.path('other'), wrong)
+        self.run_ok('scan', self.path('other'), '-o', self.path('wrong.parquet'))
+        for name, args in {
+                'id': [('scan', self.table, '--columns', 'ID'), ('scan', self.table, '--where', 'ids = 1'),
+                       ('append', self.table, self.path('wrong.csv')), ('upsert', self.table, rows, '--key', 'Id'),
+                       ('changes', self.table, '--columns', 'idd'), ('changes', self.table, '--key', 'ID'),
+                       ('update', self.table, '--set', 'ID = 2'), ('delete', self.table, '--where', 'Id = 1', '--yes')],
+                'Amount': [('append', self.table, wrong), ('append', self.table, self.path('wrong.parquet')),
+                           ('update', self.table, '--set', 'Amount = amuont', '--where', 'id = 1')],
+                'place.street': [('scan', self.table, '--columns', 'Place.street')],
+                '_row_id': [('scan', self.table, '--columns', '_rowid'), ('scan', self.table, '--where', 'row_id = 0')]}.items():
+            for words in args:
+                self.refuse(2, ': did you mean %s?' % name, *words)
+        self.assertNotIn('did you mean', self.try_run('scan', self.table, '--columns', 'x').stderr)
+        self.refuse(2, 'no such report: inspect foo: there are info, schema, spec, properties, ', 'inspect', self.table, 'foo')
+
+    def test_blanks_around_commas_are_passed_over(self):
+        self.run_ok('create', self.table, '--schema', '"a b" int, shop int, " c" string, id long')
+        with open(self.path('rows.csv'), 'w') as f:
+            f.write('a b,shop, c,id\n1,2,x,3\n4,5,y,6\n')
+        self.run_ok('append', self.table, self.path('rows.csv'))
+        for columns in (' shop ,\tid, a b ', '"shop", "id" ,"a b"', 'shop,id,a b'):
+            self.assertEqual(list(self.lines('scan', '--columns', columns)[0]), ['shop', 'id', 'a b'])
+        self.assertEqual(self.lines('scan', '--columns', 'id, " c"')[0], {'id': 3, ' c': 'x'})
+        self.refuse(2, 'column: c:', 'scan', self.table, '--columns', 'id, c,')
+        self.assertEqual(self.result('upsert', self.table, self.path('rows.csv'), '--key', 'shop, id')['rows_unchanged'], 2)
+        self.assertEqual({e['_row_id'] for e in self.lines('history', '--row-id', '0, 1')}, {0, 1})
+
     def test_a_wap_id_that_is_there_already_is_told(self):
         self.create()
         self.append(1)
@@ -257,6 +293,8 @@ class Tables(TableCase):
         self.assertIn('--batch-id', told[0])
         self.assertEqual(self.warnings(*twice[:-1], 'other'), [])
         self.refuse(2, 'ambiguous', 'cherry-pick', self.table, 'wap:w')
+        self.refuse(8, 'no such snapshot: w: did you mean wap:w?', 'cherry-pick', self.table, 'w')
+        self.refuse(8, 'no such snapshot: W: neither', 'scan', self.table, '--at', 'W')
         self.append(3)
         self.run_ok('cherry-pick', self.table, str(first))
         published = self.info()['current_snapshot_id']
