@@ -19,6 +19,7 @@ typedef struct bl_table_options {
   const char *const *path_maps; /* "FROM=TO" each */
   size_t n_path_maps;
   const bl_drivers *drivers; /* NULL: bl_drivers_default; else it must outlive the table */
+  bool to_change;            /* for a change: a catalog that another process keeps locked is BL_CONFLICT, not BL_IO */
 } bl_table_options;
 
 /* Open TABLE: a folder or URI, a metadata file (that version, read-only), or NS.NAME of a catalog. A TABLE with a '/'

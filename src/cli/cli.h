@@ -148,6 +148,8 @@ bl_status cli_open_output(cli *c, bl_sink *out);
 bl_status cli_close_output(cli *c, bl_status st);
 bl_status cli_need_drivers(cli *c); /* c->drivers are those of the build */
 bl_status cli_open_table(cli *c, const char *address, bl_table **out);
+/* For a change: a catalog that another keeps locked is BL_CONFLICT. */
+bl_status cli_open_table_to_change(cli *c, const char *address, bl_table **out);
 
 /* messages.c */
 void cli_error(const bl_error *err); /* the one line */

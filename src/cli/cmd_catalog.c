@@ -215,6 +215,7 @@ static bl_status run_action(cli *c, const struct action *a, const catalog_values
   if (r.n_args < a->min || r.n_args > a->max)
     return bl_fail(&c->err, BL_USAGE, "wrong usage: bergline catalog %s %s", a->name, a->args);
   bl_status st = cli_table_options(c, &r.o);
+  r.o.to_change = strcmp(a->name, "namespaces") != 0 && strcmp(a->name, "tables") != 0;
   if (st == BL_OK) st = open_catalog(&r, a->creates);
   if (st == BL_OK) st = a->run(&r);
   bl_catalog_free(r.catalog);

@@ -84,7 +84,7 @@ bl_status cli_format(cli *c, const char **out) {
 
 bool cli_is_arrow_file(cli *c) {
   static const char *const endings[] = {"arrow", "feather", "ipc"};
-  char text[300];
+  char text[400];
   const char *ending = c->common.output ? ending_of(c->common.output) : NULL;
   bool is = false;
   for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++) is = is || !strcasecmp(ending, endings[i]);
@@ -129,7 +129,10 @@ bl_status cli_need_drivers(cli *c) {
 static bl_status check_folder(cli *c) {
   const char *file = c->common.output, *slash = strrchr(file, '/');
   struct stat s;
-  if (!slash || slash == file || strncmp(file, "file:", 5) == 0 || strstr(file, "://")) return BL_OK;
+  if (strncmp(file, "file:", 5) == 0 || strstr(file, "://")) return BL_OK;
+  if (stat(file, &s) == 0 && S_ISDIR(s.st_mode))
+    return bl_fail(&c->err, BL_IO, "cannot write: %s: it is a folder, a file is expected", file);
+  if (!slash || slash == file) return BL_OK;
   char *folder = strndup(file, (size_t)(slash - file));
   if (!folder) return bl_fail(&c->err, BL_NOMEM, "out of memory");
   bool there = stat(folder, &s) == 0;
@@ -179,7 +182,7 @@ bl_status cli_close_output(cli *c, bl_status st) {
   return st;
 }
 
-bl_status cli_open_table(cli *c, const char *address, bl_table **out) {
+static bl_status open_table(cli *c, const char *address, bool to_change, bl_table **out) {
   bl_status st = cli_need_drivers(c);
   if (st != BL_OK) return st;
   bl_table_options o = {.catalog = c->common.catalog,
@@ -187,6 +190,15 @@ bl_status cli_open_table(cli *c, const char *address, bl_table **out) {
                         .warehouse = c->common.warehouse,
                         .path_maps = c->common.path_maps.items,
                         .n_path_maps = c->common.path_maps.n,
-                        .drivers = &c->drivers};
+                        .drivers = &c->drivers,
+                        .to_change = to_change};
   return bl_table_open(c->ctx, address, &o, out, &c->err);
+}
+
+bl_status cli_open_table(cli *c, const char *address, bl_table **out) {
+  return open_table(c, address, false, out);
+}
+
+bl_status cli_open_table_to_change(cli *c, const char *address, bl_table **out) {
+  return open_table(c, address, true, out);
 }

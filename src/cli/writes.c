@@ -32,7 +32,7 @@ static bl_status write_options(cli *c, bl_write_options *out) {
 
 bl_status cli_open_to_write(cli *c, bl_table **t, bl_write_options *o) {
   bl_status st = write_options(c, o);
-  return st == BL_OK ? cli_open_table(c, c->args[0], t) : st;
+  return st == BL_OK ? cli_open_table_to_change(c, c->args[0], t) : st;
 }
 
 bl_status cli_table_options(cli *c, bl_table_options *out) {
@@ -42,7 +42,8 @@ bl_status cli_table_options(cli *c, bl_table_options *out) {
                             .warehouse = c->common.warehouse,
                             .path_maps = c->common.path_maps.items,
                             .n_path_maps = c->common.path_maps.n,
-                            .drivers = &c->drivers};
+                            .drivers = &c->drivers,
+                            .to_change = true};
   return st;
 }
 

@@ -21,7 +21,7 @@ bl_status bl_sqlite_locked(const sqlite_catalog *c, bl_status st, bl_error *err)
 bl_status bl_sqlite_db_fail(const sqlite_catalog *c, int rc, bl_error *err) {
   bl_status st = rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT ? BL_DAMAGED : rc == SQLITE_NOMEM ? BL_NOMEM : BL_IO;
   if (st == BL_NOMEM) return bl_nomem(err);
-  if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED) return bl_sqlite_locked(c, BL_IO, err);
+  if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED) return bl_sqlite_locked(c, c->to_change ? BL_CONFLICT : BL_IO, err);
   return bl_fail(err, st, "cannot read the catalog: %s: %s", c->path,
                  c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(rc));
 }
@@ -435,6 +435,7 @@ static bl_status sqlite_open(bl_ctx *ctx, const bl_catalog_options *o, bl_catalo
                       .free = sqlite_free};
   bl_sqlite_can_write(&c->c);
   c->busy_ms = busy_of(o->uri);
+  c->to_change = o->to_change;
   BL_GO(uri_path(ctx, o->uri, &c->path, err));
   if (o->warehouse && !(c->warehouse = bl_strdup(ctx, o->warehouse))) BL_GO(bl_nomem(err));
   BL_GO(open_file(c, o->create, err));

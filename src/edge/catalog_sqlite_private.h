@@ -24,6 +24,7 @@ typedef struct sqlite_catalog {
                            one user */
   bool has_type;        /* schema V1: the column iceberg_type */
   int busy_ms;          /* how long locks of others are waited for */
+  bool to_change;       /* it is read for a change, of which nothing was done: told if another keeps it locked */
   sqlite3_stmt *row_of_table, *move_table; /* kept from their first use on */
   sqlite_journal journal;
   char *path;

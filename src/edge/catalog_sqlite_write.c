@@ -108,6 +108,7 @@ static bl_status begin(sqlite_catalog *c, bl_error *err) {
   if (sqlite3_db_readonly(c->db, "main") == 1)
     return bl_fail(err, BL_IO, "cannot write the catalog: %s: the file is read-only", c->path);
   pthread_mutex_lock(&c->lock);
+  c->to_change = true; /* what is read from now on is for the next attempt */
   keep_journal(c);
   c->vfs.keeps_journal = c->journal == JOURNAL_UNKNOWN || c->journal == JOURNAL_KEPT;
   bl_status st = run(c, "BEGIN IMMEDIATE", err);

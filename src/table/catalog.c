@@ -53,8 +53,7 @@ bl_status bl_namespace_join(bl_ctx *ctx, const char *const *levels, size_t n, ch
 
 /* ---- choosing ---- */
 
-bl_status bl_catalog_choose(bl_arena *a, const bl_table_options *o, bl_catalog_options *out, bool *found,
-                            bl_error *err) {
+static bl_status choose(bl_arena *a, const bl_table_options *o, bl_catalog_options *out, bool *found, bl_error *err) {
   *found = true;
   if (o->uri || (o->warehouse && !o->catalog)) {
     *out = (bl_catalog_options){.name = o->catalog, .uri = o->uri, .warehouse = o->warehouse};
@@ -64,6 +63,13 @@ bl_status bl_catalog_choose(bl_arena *a, const bl_table_options *o, bl_catalog_o
   if (o->warehouse) out->warehouse = o->warehouse;
   if (!*found && o->catalog)
     return bl_fail(err, BL_NOT_FOUND, "no such catalog: %s: no configuration file names it", o->catalog);
+  return BL_OK;
+}
+
+bl_status bl_catalog_choose(bl_arena *a, const bl_table_options *o, bl_catalog_options *out, bool *found,
+                            bl_error *err) {
+  BL_TRY(choose(a, o, out, found, err));
+  if (*found) out->to_change = o->to_change;
   return BL_OK;
 }
 

@@ -103,6 +103,17 @@ class Program(unittest.TestCase):
         self.assertEqual(p.stderr.count(b'\n'), 1)
         self.assertTrue(p.stderr.startswith(b'bergline: error: '))
 
+    def test_a_folder_as_output_is_told_before_anything_is_read(self):
+        os.mkdir(self.file('d'))
+        os.symlink('d', self.file('link'))
+        broken = os.path.join(TABLES, 'refuse', 'manifest_missing', 'table')
+        for name in ('d', 'd/', 'link'):
+            for args in (('scan', broken), ('changes', broken), ('scan', broken, '--plan'), ('inspect', self.file('nosuch'))):
+                p = run(*args, '-o', self.file(name))
+                self.assertEqual((p.returncode, p.stdout), (4, b''), args)
+                self.assertIn(b'%s: it is a folder, a file is expected' % name.encode(), p.stderr)
+        self.assertEqual(os.listdir(self.file('d')), [])
+
     def test_no_folder_is_made_for_a_result(self):
         for inside in ('', 'file/'):
             with open(self.file('file'), 'w'):

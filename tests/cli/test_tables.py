@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -279,6 +280,28 @@ class Tables(TableCase):
         self.refuse(2, 'column: c:', 'scan', self.table, '--columns', 'id, c,')
         self.assertEqual(self.result('upsert', self.table, self.path('rows.csv'), '--key', 'shop, id')['rows_unchanged'], 2)
         self.assertEqual({e['_row_id'] for e in self.lines('history', '--row-id', '0, 1')}, {0, 1})
+
+    def test_a_catalog_that_is_locked_is_a_conflict_for_what_would_change_it(self):
+        db = self.path('c.db')
+        where = ('--uri', 'jdbc:sqlite:file:%s?busy_timeout=1' % db, '--warehouse', self.path('wh'))
+        rows = self.rows_file({'id': 1})
+        self.run_ok('catalog', 'create-namespace', 'a', *where)
+        self.run_ok('create', 'a.t', '--schema', 'id long', '--property', 'commit.retry.min-wait-ms=1', *where)
+        other = sqlite3.connect(db, isolation_level=None)
+        self.addCleanup(other.close)
+        for locked in ('BEGIN; SELECT * FROM iceberg_tables', 'BEGIN IMMEDIATE', 'BEGIN EXCLUSIVE'):
+            for statement in locked.split('; '):
+                other.execute(statement).fetchall()
+            for args in (('append', 'a.t', rows), ('set', 'a.t', 'p=q'),
+                         ('create', 'a.new', '--schema', 'id long'), ('catalog', 'create-namespace', 'b'),
+                         ('catalog', 'drop', 'a.t', '--yes')):
+                self.refuse(5, 'the catalog is locked', *args, *where)
+            reads = 4 if locked == 'BEGIN EXCLUSIVE' else 0
+            for args in (('scan', 'a.t'), ('catalog', 'tables'), ('inspect', 'a.t')):
+                self.assertEqual(self.try_run(*args, *where).returncode, reads, args)
+            other.execute('ROLLBACK')
+        self.assertEqual(self.result('append', 'a.t', rows, *where)['rows_inserted'], 1)
+        self.assertEqual(self.result('inspect', 'a.t', 'properties', *where).get('p'), None)
 
     def test_a_wap_id_that_is_there_already_is_told(self):
         self.create()

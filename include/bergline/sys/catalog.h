@@ -94,7 +94,8 @@ typedef struct bl_catalog_options {
   const char *warehouse; /* NULL */
   const char *const *keys, *const *values;
   size_t n_properties;
-  bool create; /* make the store where it is not there yet */
+  bool create;    /* make the store where it is not there yet */
+  bool to_change; /* one that another keeps locked is BL_CONFLICT, not BL_IO */
 } bl_catalog_options;
 
 typedef struct bl_catalog_driver {
