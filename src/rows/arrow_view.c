@@ -88,8 +88,9 @@ static int64_t children_of(bl_data_kind k, int64_t n) {
 
 static bl_status refuse(const bl_view *v, const struct ArrowSchema *s, bl_error *err) {
   char name[BL_TYPE_NAME_BYTES];
-  return bl_fail(err, BL_UNSUPPORTED, "column \"%.*s\": the type %s in a place where it cannot be read",
-                 BL_STR_ARG(v->name), bl_aschema_type_name(s, name));
+  return bl_fail(err, BL_UNSUPPORTED,
+                 "column \"%.*s\": the type %s (Arrow's \"%.100s\") in a place where it cannot be read",
+                 BL_STR_ARG(v->name), bl_aschema_type_name(s, name), s->format ? s->format : "");
 }
 
 static bl_status parse(bl_arena *a, const struct ArrowSchema *s, int depth, bl_view *v, bl_error *err) {
