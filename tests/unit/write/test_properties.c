@@ -76,7 +76,7 @@ static void test_properties__of_others_any_value_is_allowed(void **state) {
 
 static void test_properties__fields_of_the_metadata_are_neither_set_nor_unset(void **state) {
   (void)state;
-  assert_refused("format-version", "3", "upgrade");
+  assert_refused("format-version", "3", "no command changes that of a table yet");
   assert_refused("uuid", "x", "not set as a property");
   assert_refused("current-schema", NULL, NULL);
 }
