@@ -126,7 +126,7 @@ const cli_command cli_create = {
         "text: names and types, each with not null, "
         "default LITERAL,\n"
         "  comment 'TEXT', primary key (identifier fields) behind it. Types: boolean int long float double "
-        "decimal(P,S) date time\n"
+        "decimal(P,S), S not above P, date time\n"
         "  timestamp timestamptz timestamp_ns timestamptz_ns string uuid fixed[N] binary variant geometry geography "
         "unknown\n"
         "  struct<a: int, b: string> list<T> map<K, V>.\n"

@@ -65,7 +65,12 @@ static bl_status check_identifiers(creating *c) {
 
 static bl_status check_schema(creating *c) {
   const bl_type *root = &c->schema.root;
-  for (size_t i = 0; i < root->n_fields; i++) BL_TRY(bl_field_allowed(&root->fields[i], true, c->version, c->err));
+  for (size_t i = 0; i < root->n_fields; i++) {
+    const bl_field *f = &root->fields[i];
+    const char *flaw = bl_type_flaw(&f->type);
+    BL_TRY(bl_field_allowed(f, true, c->version, c->err));
+    if (flaw) return bl_fail(c->err, BL_USAGE, "wrong column: %s: no value is of its type: %s", f->name.p, flaw);
+  }
   if (c->schema.highest_id >= BL_ID_FIRST_RESERVED)
     return bl_fail(c->err, BL_USAGE, "wrong schema: the field id %d is reserved", (int)c->schema.highest_id);
   return check_identifiers(c);

@@ -241,6 +241,14 @@ static bl_status take_nested(scanner *s, const char *name, bl_type *out) {
   return expect(s, '>');
 }
 
+const char *bl_type_flaw(const bl_type *t) {
+  if (t->kind == BL_DECIMAL && t->scale > t->precision) return "the scale is greater than the precision";
+  if (t->kind == BL_FIXED && t->length == 0) return "the length is 0";
+  const char *why = NULL;
+  for (size_t i = 0; i < t->n_fields && !why; i++) why = bl_type_flaw(&t->fields[i].type);
+  return why;
+}
+
 /* A word and what stands in brackets behind it. */
 static bl_status take_primitive(scanner *s, bl_type *out) {
   static const char *const others[][2] = {{"bigint", "long"}, {"integer", "int"},    {"bool", "boolean"},
@@ -262,7 +270,9 @@ static bl_status take_primitive(scanner *s, bl_type *out) {
   bl_error why = BL_ERROR_INIT;
   bl_status st = bl_type_parse_primitive(s->a, text, out, &why);
   if (st == BL_NOMEM) return bl_nomem(s->err);
-  return st == BL_OK ? BL_OK : fail(s, at, "%s", why.message);
+  if (st != BL_OK) return fail(s, at, "%s", why.message);
+  const char *flaw = bl_type_flaw(out);
+  return flaw ? fail(s, at, "no value is of the type %.*s: %s", BL_STR_ARG(text), flaw) : BL_OK;
 }
 
 static bl_status take_type(scanner *s, bl_type *out) {

@@ -29,6 +29,9 @@ bl_status bl_type_fresh_ids(bl_arena *a, const bl_type *t, int32_t *last_id, bl_
  * column, not a field inside one. */
 bl_status bl_field_allowed(const bl_field *f, bool top, int format_version, bl_error *err) BL_CHECKED;
 
+/* Why no value is of the type, or, with a type that is nested, of one inside it; NULL: some are. */
+const char *bl_type_flaw(const bl_type *t);
+
 /* Can it be an identifier field: required, primitive, no float or double, in no list or map, in no optional struct?
  * BL_USAGE. */
 bl_status bl_identifier_allowed(const bl_schema *s, const bl_field *f, bl_error *err) BL_CHECKED;

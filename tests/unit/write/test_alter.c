@@ -183,12 +183,15 @@ static void test_alter__widens_types_as_the_format_allows(void **state) {
   alter_ok(&x, "type f double");
   alter_ok(&x, "type d ~decimal(9, 2)~");
   alter_ok(&x, "type l.element long");
+  refuses(&x, "type u fixed[0]", "the length is 0");
   alter_ok(&x, "type u string");
   columns(&x, "1 i long =5, 2 f double, 3 d decimal(9, 2), 4 t date, 5 l {7 element long}, 6 u string");
   refuses(&x, "type i int", "widened");
   refuses(&x, "type d ~decimal(9, 3)~", "widened");
   refuses(&x, "type t timestamp", "partition field");
   refuses(&x, "type l long", "widened");
+  refuses(&x, "add d2 ~decimal(5, 6)~", "the scale is greater than the precision");
+  refuses(&x, "add l2 list<fixed[0]>", "the length is 0");
   end(&x);
   begin_with(&x, "t date");
   alter_ok(&x, "type t timestamp");

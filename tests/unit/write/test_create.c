@@ -82,6 +82,9 @@ static void test_create__wrong_schemas_name_the_place(void **state) {
   schema_refused(&x, "a list<int", 10, "'>'");
   schema_refused(&x, "a struct<x: int, x: int>", -1, "twice");
   schema_refused(&x, "a decimal(9,2", 9, "bracket");
+  schema_refused(&x, "a long, d decimal(5, 6)", 10,
+                 "no value is of the type decimal(5, 6): the scale is greater than the precision");
+  schema_refused(&x, "l list<fixed[0]>", 7, "no value is of the type fixed[0]: the length is 0");
   schema_refused(&x, "a int default 'x'", -1, "number");
   schema_refused(&x, "a int default 3000000000", -1, "no value");
   schema_refused(&x, "a list<int> default 3", -1, "no default");
@@ -219,6 +222,16 @@ static void test_create__format_versions_allow_what_they_have(void **state) {
   create_refused(&(bl_create_options){.schema = "a long", .format_version = 4}, "1, 2 or 3");
   create_refused(&(bl_create_options){.schema = "a double primary key"}, "identifier");
   create_refused(&(bl_create_options){.schema = NULL}, "no schema");
+  create_refused(&(bl_create_options){.schema = "{\"type\":\"struct\",\"fields\":[" FIELD(1, "d", false,
+                                                                                          "\"decimal(5, 6)\"") "]}"},
+                 "wrong column: d: no value is of its type: the scale is greater than the precision");
+  create_refused(
+      &(bl_create_options){
+          .schema = "{\"type\":\"struct\",\"fields\":["
+                    "{\"id\":1,\"name\":\"l\",\"required\":false,\"type\":{\"type\":\"list\",\"element-id\":2,"
+                    "\"element-required\":false,\"element\":\"fixed[0]\"}}]}"},
+      "wrong column: l: no value is of its type: the length is 0");
+  test_ok(try_create(&(bl_create_options){.schema = "d decimal(38, 38), f fixed[1]"}, &err), &err);
   create_refused(&(bl_create_options){.schema = "{\"type\":\"struct\"}"}, "fields");
   const char *wrong = "format-version=2", *none = "x";
   create_refused(&(bl_create_options){.schema = "a long", .properties = &wrong, .n_properties = 1}, "format-version");
