@@ -6,7 +6,7 @@
 #include "model/expr_lex.h"
 #include "model/expr_literal.h"
 
-enum { MOST_NESTING = 100 };
+enum { MOST_NESTING = 100, A_KEY = 1 };
 
 typedef struct scanner {
   bl_arena *a;
@@ -14,7 +14,7 @@ typedef struct scanner {
   bl_str text;
   size_t pos;
   int depth;
-  bool key; /* the column in hand is a key */
+  size_t n_keys; /* fields that are marked as keys: A_KEY is their id, until they get one */
   bl_error *err;
 } scanner;
 
@@ -304,7 +304,9 @@ static bl_status take_attributes(scanner *s, bl_field *f) {
     } else if (take_word(s, "comment") || take_word(s, "doc")) BL_TRY(take_comment(s, &f->doc));
     else if (take_word(s, "primary")) {
       if (!take_word(s, "key")) return fail(s, s->pos, "'key' is expected");
-      f->required = s->key = true;
+      f->required = true;
+      s->n_keys += f->id != A_KEY;
+      f->id = A_KEY;
     } else return BL_OK;
   }
 }
@@ -326,42 +328,31 @@ static bl_status check_names(scanner *s, const bl_type *t) {
   return BL_OK;
 }
 
-/* The columns, and which of them are keys (1 each). */
-static bl_status take_columns(scanner *s, bl_type *out, uint8_t **keys) {
-  bl_ctx *ctx = bl_arena_ctx(s->a);
-  bl_field *items = NULL;
-  size_t n = 0, cap = 0;
-  bl_status st = BL_OK;
-  out->kind = BL_STRUCT;
-  *keys = bl_arena_calloc(s->a, s->text.n + 1, 1);
-  if (!*keys) return bl_nomem(s->err);
-  do {
-    BL_GO(bl_grow(ctx, &items, &cap, n, sizeof *items, s->err));
-    s->key = false;
-    BL_GO(take_field(s, &items[n]));
-    (*keys)[n++] = s->key;
-  } while (take(s, ','));
-  BL_GO(fields_of(s, out, n));
-  memcpy(out->fields, items, n * sizeof *items);
-  BL_GO(at_end(s));
-  st = check_names(s, out);
-done:
-  bl_free(ctx, items);
-  return st;
+static bl_status take_columns(scanner *s, bl_type *out) {
+  BL_TRY(take_fields(s, 0, out));
+  if (out->n_fields == 0) return fail(s, s->pos, "a name is expected");
+  BL_TRY(at_end(s));
+  return check_names(s, out);
+}
+
+/* Ids of the fields of t that are marked in `text`, which is the same but for its ids. */
+static void keys_of(const bl_type *text, const bl_type *t, int32_t *ids, size_t *n) {
+  for (size_t i = 0; i < t->n_fields; i++) {
+    if (text->fields[i].id == A_KEY) ids[(*n)++] = t->fields[i].id;
+    keys_of(&text->fields[i].type, &t->fields[i].type, ids, n);
+  }
 }
 
 bl_status bl_schema_text(bl_arena *a, bl_str text, bl_schema *out, bl_error *err) {
   scanner s;
   bl_type columns = {0};
-  uint8_t *keys;
   *out = (bl_schema){0};
   BL_TRY(begin(&s, a, "schema", text, err));
-  BL_TRY(take_columns(&s, &columns, &keys));
+  BL_TRY(take_columns(&s, &columns));
   BL_TRY(bl_type_fresh_ids(a, &columns, &out->highest_id, &out->root, err));
-  out->identifier_ids = bl_arena_alloc(a, columns.n_fields, sizeof *out->identifier_ids);
+  out->identifier_ids = bl_arena_alloc(a, s.n_keys, sizeof *out->identifier_ids);
   if (!out->identifier_ids) return bl_nomem(err);
-  for (size_t i = 0; i < columns.n_fields; i++)
-    if (keys[i]) out->identifier_ids[out->n_identifier_ids++] = out->root.fields[i].id;
+  keys_of(&columns, &out->root, out->identifier_ids, &out->n_identifier_ids);
   return BL_OK;
 }
 
@@ -372,6 +363,7 @@ bl_status bl_type_text(bl_arena *a, bl_str text, int32_t *last_id, bl_type *out,
   BL_TRY(take_type(&s, &t));
   BL_TRY(at_end(&s));
   BL_TRY(check_names(&s, &t));
+  if (s.n_keys) return fail(&s, 0, "it has no primary key: that is a table's (identifier fields)");
   return bl_type_fresh_ids(a, &t, last_id, out, err);
 }
 

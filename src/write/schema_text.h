@@ -3,8 +3,8 @@
  *   schema     a long not null, b string default 'x' comment 'why', s struct<x: int, y: list<string>>, m map<string,
  * long> partition  day(ts), bucket(16, a) as shard, b sort       a desc nulls last, bucket(4, b)
  *
- * Columns that are primary key are required, and the identifier fields. Names beside letters, digits and _ need "…".
- * Every failure of the text is BL_USAGE with its byte. */
+ * Columns that are primary key, also inside structs, are required, and the identifier fields. Names beside letters,
+ * digits and _ need "…". Every failure of the text is BL_USAGE with its byte. */
 #ifndef BL_WRITE_SCHEMA_TEXT_H
 #define BL_WRITE_SCHEMA_TEXT_H
 

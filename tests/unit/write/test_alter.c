@@ -192,6 +192,7 @@ static void test_alter__widens_types_as_the_format_allows(void **state) {
   refuses(&x, "type l long", "widened");
   refuses(&x, "add d2 ~decimal(5, 6)~", "the scale is greater than the precision");
   refuses(&x, "add l2 list<fixed[0]>", "the length is 0");
+  refuses(&x, "add s2 ~struct<a int primary key>~", "identifier fields");
   end(&x);
   begin_with(&x, "t date");
   alter_ok(&x, "type t timestamp");

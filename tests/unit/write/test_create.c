@@ -34,6 +34,16 @@ static void schema_is(texts *x, const char *text, const char *want) {
   bl_buf_free(&b);
 }
 
+static void keys_are(texts *x, const char *text, const char *want) {
+  bl_schema s;
+  bl_error err = BL_ERROR_INIT;
+  char got[100] = "";
+  test_ok(bl_schema_text(x->a, bl_str_of(text), &s, &err), &err);
+  for (size_t i = 0; i < s.n_identifier_ids; i++)
+    snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", (int)s.identifier_ids[i]);
+  assert_string_equal(got, want);
+}
+
 static void schema_refused(texts *x, const char *text, int64_t at, const char *says) {
   bl_schema s;
   bl_error err = BL_ERROR_INIT;
@@ -67,6 +77,20 @@ static void test_create__schemas_are_written_as_text(void **state) {
             "\"write-default\":\"2026-01-31\"},{\"id\":2,\"name\":\"t\",\"required\":false,\"type\":\"timestamptz\","
             "\"initial-default\":\"2026-01-31T00:00:00.000000+00:00\",\"write-default\":\"2026-01-31T00:00:00.000000+"
             "00:00\"}]");
+  end(&x);
+}
+
+static void test_create__keys_are_the_columns_that_say_so_also_inside_structs(void **state) {
+  (void)state;
+  texts x = begin();
+  keys_are(&x, "a long, b int", "");
+  keys_are(&x, "a long primary key, b int, c string primary key not null", "1 3");
+  keys_are(&x, "st struct<a: int not null primary key> not null", "2");
+  keys_are(&x,
+           "k long primary key primary key, st struct<a int, u struct<b int primary key> not null> not null, z int "
+           "primary key",
+           "1 6 3");
+  keys_are(&x, "st struct<a: int> not null primary key", "1");
   end(&x);
 }
 
@@ -221,6 +245,11 @@ static void test_create__format_versions_allow_what_they_have(void **state) {
   create_refused(&(bl_create_options){.schema = "_row_id long"}, "reserved");
   create_refused(&(bl_create_options){.schema = "a long", .format_version = 4}, "1, 2 or 3");
   create_refused(&(bl_create_options){.schema = "a double primary key"}, "identifier");
+  create_refused(&(bl_create_options){.schema = "st struct<a int primary key>"},
+                 "wrong identifier field: a: a column inside an optional struct cannot be one");
+  create_refused(&(bl_create_options){.schema = "l list<struct<a int primary key> not null> not null"},
+                 "inside a list or map");
+  create_refused(&(bl_create_options){.schema = "st struct<a int> primary key"}, "wrong identifier field: st");
   create_refused(&(bl_create_options){.schema = NULL}, "no schema");
   create_refused(&(bl_create_options){.schema = "{\"type\":\"struct\",\"fields\":[" FIELD(1, "d", false,
                                                                                           "\"decimal(5, 6)\"") "]}"},
@@ -488,6 +517,7 @@ static void test_create__a_folder_of_a_catalog_is_not_written_by_path(void **sta
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_create__schemas_are_written_as_text),
+      cmocka_unit_test(test_create__keys_are_the_columns_that_say_so_also_inside_structs),
       cmocka_unit_test(test_create__wrong_schemas_name_the_place),
       cmocka_unit_test(test_create__partitions_are_written_as_text),
       cmocka_unit_test(test_create__columns_inside_lists_and_maps_neither_partition_nor_order),
