@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -18,6 +20,7 @@
 typedef struct local_io {
   bl_io io;
   bl_ctx *ctx;
+  bool names_open_files; /* one without a name can get one, by what /proc calls it */
 } local_io;
 
 /* ---- paths ---- */
@@ -194,6 +197,7 @@ enum { AHEAD = 8 << 20 }; /* bytes after which the disk begins, so that syncing 
 
 typedef struct local_output {
   bl_output out;
+  const local_io *io;
   bl_ctx *ctx;
   int fd;
   unsigned flags;   /* BL_OUT_… */
@@ -295,6 +299,13 @@ static bool is_published(const local_output *o) {
   return stat(o->target, &named) == 0 && named.st_ino == o->number && named.st_dev == o->device;
 }
 
+/* The name was not given, for this reason. */
+static bl_status not_published(const local_output *o, int code, bl_error *err) {
+  if (is_published(o)) return BL_OK;
+  if (code == EEXIST) return bl_fail(err, BL_CONFLICT, "cannot create: %s: it exists already", o->path);
+  return io_error(err, "cannot link the finished file", o->path, code);
+}
+
 /* By one call where the file system can, else by a link (NFS), which leaves the temporary name. */
 static bl_status publish_exclusive(local_output *o, bl_error *err) {
   if (renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->target, RENAME_NOREPLACE) == 0) {
@@ -302,22 +313,20 @@ static bl_status publish_exclusive(local_output *o, bl_error *err) {
     return BL_OK;
   }
   if (errno != EEXIST && link(o->temporary, o->target) == 0) return BL_OK;
-  int code = errno;
-  if (is_published(o)) return BL_OK;
-  if (code == EEXIST) return bl_fail(err, BL_CONFLICT, "cannot create: %s: it exists already", o->path);
-  return io_error(err, "cannot link the finished file", o->path, code);
+  return not_published(o, errno, err);
 }
 
 #define FD_PATH "/proc/self/fd/%d"
 
-/* A file without a name gets one: the target's where that is free, else the temporary one. */
+/* A file without a name gets one: the target's where that is free, else, to replace it, the temporary one. */
 static bl_status give_name(local_output *o, bl_error *err) {
   char name[sizeof FD_PATH + 20];
   snprintf(name, sizeof name, FD_PATH, o->fd);
   int failed = linkat(AT_FDCWD, name, AT_FDCWD, o->target, AT_SYMLINK_FOLLOW);
-  if (!failed) {
+  if (!failed || o->flags & BL_OUT_EXCLUSIVE) {
+    int code = errno;
     forget_temporary(o);
-    return BL_OK;
+    return failed ? not_published(o, code, err) : BL_OK;
   }
   if (errno == EEXIST) failed = linkat(AT_FDCWD, name, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW);
   if (failed) return io_error(err, "cannot name the finished file", o->path, errno);
@@ -341,6 +350,12 @@ static bl_status note_identity(local_output *o, bl_error *err) {
   return BL_OK;
 }
 
+/* What closing the file will tell, before it has a name. */
+static bl_status close_copy(const local_output *o, bl_error *err) {
+  int copy = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+  return copy >= 0 && close(copy) != 0 ? io_error(err, "cannot close", o->path, errno) : BL_OK;
+}
+
 static bl_status output_finish(bl_output *base, bl_error *err) {
   local_output *o = (local_output *)base;
   bl_status st;
@@ -348,10 +363,12 @@ static bl_status output_finish(bl_output *base, bl_error *err) {
   if (!(o->flags & (BL_OUT_UNSYNCED | BL_OUT_LATER)) && fsync(o->fd) != 0)
     BL_GO(io_error(err, "cannot sync", o->path, errno));
   BL_GO(note_identity(o, err));
+  bool named = o->unnamed;
+  if (o->unnamed) BL_GO(close_copy(o, err));
   if (o->unnamed) BL_GO(give_name(o, err));
   int closed = close(o->fd);
   o->fd = -1;
-  if (closed != 0) BL_GO(io_error(err, "cannot close", o->path, errno));
+  if (closed != 0 && !named) BL_GO(io_error(err, "cannot close", o->path, errno));
   if (o->temporary) BL_GO(publish(o, err)); /* else it has its name, or is a device or pipe */
   st = o->flags & (BL_OUT_UNSYNCED | BL_OUT_LATER) ? BL_OK : sync_folder(o, err);
 done:
@@ -376,7 +393,38 @@ static bl_status make_folders(char *path, bl_error *err) {
   return BL_OK;
 }
 
-static bool create_temporary(local_output *o) {
+/* Can what is written here do without a name until it is complete? That a sync of a file without a name lasts, once it
+ * has one and its folder is synced, holds where the journal takes both in their order; others may pass over such a file
+ * (btrfs), which is well where it is synced by its name later. */
+static bool may_be_unnamed(const local_output *o) {
+  struct statfs fs;
+  if (o->flags & BL_OUT_UNSYNCED) return true;
+  if (fstatfs(o->fd, &fs) != 0) return false;
+  switch ((uint32_t)fs.f_type) {
+  case EXT4_SUPER_MAGIC:
+  case XFS_SUPER_MAGIC:
+  case TMPFS_MAGIC: return true;
+  case BTRFS_SUPER_MAGIC:
+  case F2FS_SUPER_MAGIC:
+  case OVERLAYFS_SUPER_MAGIC: return o->flags & BL_OUT_LATER;
+  default: return false;
+  }
+}
+
+/* Without a name nothing is left when the program is ended. Not every file system has such files. */
+static bool open_unnamed(local_output *o) {
+#ifdef O_TMPFILE
+  if (!o->io->names_open_files) return false;
+  o->fd = open(o->folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  o->unnamed = o->fd >= 0 && may_be_unnamed(o);
+  if (o->fd >= 0 && !o->unnamed) close(o->fd);
+#endif
+  return o->unnamed;
+}
+
+/* Without a name, else with a temporary one. */
+static bool create_file(local_output *o) {
+  if (open_unnamed(o)) return true;
   o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   return o->fd >= 0;
 }
@@ -400,11 +448,11 @@ static bl_status name_temporary(local_output *o, bl_error *err) {
 /* Its folders are there but for a table's first files, or a partition's. */
 static bl_status open_temporary(local_output *o, bl_error *err) {
   BL_TRY(name_temporary(o, err));
-  if (create_temporary(o)) return BL_OK;
+  if (create_file(o)) return BL_OK;
   int code = errno;
   bl_status st = code == ENOENT ? make_folders(o->text + (o->target - o->path), err) : BL_OK;
   if (st == BL_OK && code == ENOENT) {
-    if (create_temporary(o)) return BL_OK;
+    if (create_file(o)) return BL_OK;
     code = errno;
   }
   forget_temporary(o); /* not ours to unlink */
@@ -458,16 +506,6 @@ static bl_status open_straight(local_output *o, int number, bl_error *err) {
   return o->fd >= 0 ? BL_OK : io_error(err, "cannot open", o->path, errno);
 }
 
-/* Without a name nothing is left when the program is ended. Not every file system has such files. */
-static bool open_unnamed(local_output *o) {
-#ifdef O_TMPFILE
-  if (access("/proc/self/fd", X_OK) != 0) return false;
-  o->fd = open(o->folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-  o->unnamed = o->fd >= 0;
-#endif
-  return o->unnamed;
-}
-
 static bl_status open_result(local_output *o, bl_error *err) {
   struct stat info;
   const char *given = o->target;
@@ -479,7 +517,7 @@ static bl_status open_result(local_output *o, bl_error *err) {
     return open_straight(o, -1, err);
   }
   BL_TRY(name_temporary(o, err));
-  if (open_unnamed(o) || create_temporary(o)) return BL_OK;
+  if (create_file(o)) return BL_OK;
   int code = errno;
   forget_temporary(o);
   return io_error(err, "cannot create", o->path, code);
@@ -495,7 +533,7 @@ static bl_status open_local(bl_io *base, const char *path, unsigned flags, bool 
   local_output *o = bl_alloc(io->ctx, sizeof *o + n + 1, 1);
   if (!o) return bl_nomem(err);
   o->out = (bl_output){.write = output_write, .finish = output_finish, .abort = output_abort};
-  o->ctx = io->ctx, o->fd = -1, o->flags = flags, o->n = 0, o->written = 0;
+  o->io = io, o->ctx = io->ctx, o->fd = -1, o->flags = flags, o->n = 0, o->written = 0;
   o->followed = o->folder = o->temporary = NULL, o->unnamed = false;
   memcpy(o->text, path, n + 1);
   o->path = o->text;
@@ -670,7 +708,8 @@ bl_status bl_io_local_new(bl_ctx *ctx, bl_io **out, bl_error *err) {
                           .rename = local_rename,
                           .room = local_room,
                           .free = local_free},
-                   .ctx = ctx};
+                   .ctx = ctx,
+                   .names_open_files = access("/proc/self/fd", X_OK) == 0};
   *out = &io->io;
   return BL_OK;
 }

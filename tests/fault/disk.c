@@ -135,7 +135,7 @@ static void sync_fd(disk *d, int fd) {
 }
 
 void disk_seen(void *user, const char *call, int fd, const char *path) {
-  static const char *const names[] = {"link", "rename", "renameat2", "unlink", "mkdir", "rmdir"};
+  static const char *const names[] = {"link", "linkat", "rename", "renameat2", "unlink", "mkdir", "rmdir"};
   disk *d = user;
   bool counts = strcmp(call, "fsync") == 0 || strcmp(call, "fdatasync") == 0;
   if (counts) sync_fd(d, fd);

@@ -1,6 +1,9 @@
 /* test_killed.c: the process is killed before each of its steps, and in the midst of each write, in every verb. What it
  * leaves is the table before or after, and what comes next works. */
+#include <ftw.h>
+#include <linux/magic.h>
 #include <signal.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +24,24 @@ static int run_to_death(const trial *x, long n, bool torn) {
   return st == BL_OK ? 0 : 1;
 }
 
+static char remains[600];
+
+static int note_remains(const char *path, const struct stat *s, int kind, struct FTW *at) {
+  (void)s, (void)kind;
+  if (strncmp(path + at->base, ".tmp-", 5) != 0 || !strstr(path, "/data/")) return 0;
+  snprintf(remains, sizeof remains, "%s", path);
+  return 1;
+}
+
+/* Data files have no name until they are complete, where the file system can do that. */
+static void no_remains(const trial *x, long n) {
+  struct statfs fs;
+  assert_int_equal(statfs(x->g->work, &fs), 0);
+  if ((uint32_t)fs.f_type != EXT4_SUPER_MAGIC && (uint32_t)fs.f_type != TMPFS_MAGIC) return;
+  if (nftw(x->g->work, note_remains, 16, FTW_PHYS) != 0)
+    fail_msg("%s, death at call %ld: it leaves %s", x->verb->name, n, remains);
+}
+
 /* false: it lived. */
 static bool try_death(const trial *x, long n, bool torn) {
   int status;
@@ -31,6 +52,7 @@ static bool try_death(const trial *x, long n, bool torn) {
   bool lived = WIFEXITED(status);
   if (lived) assert_int_equal(WEXITSTATUS(status), 0);
   else assert_int_equal(WTERMSIG(status), SIGKILL);
+  no_remains(x, n);
   judge(x, torn ? "death within call" : "death at call", n, lived ? BL_OK : -1, NULL);
   return !lived;
 }

@@ -114,6 +114,8 @@ ON_NAME(int, -1, unlink, CHANGES, p, (const char *p), (p), const char *)
 ON_NAME(int, -1, rmdir, CHANGES, p, (const char *p), (p), const char *)
 ON_NAME(int, -1, mkdir, GROWS, p, (const char *p, mode_t m), (p, m), const char *, mode_t)
 ON_NAME(int, -1, link, GROWS, a, (const char *a, const char *b), (a, b), const char *, const char *)
+ON_NAME(int, -1, linkat, GROWS, b, (int f, const char *a, int g, const char *b, int flags), (f, a, g, b, flags), int,
+        const char *, int, const char *, int)
 ON_NAME(int, -1, rename, CHANGES, a, (const char *a, const char *b), (a, b), const char *, const char *)
 ON_NAME(int, -1, renameat2, CHANGES, a, (int f, const char *a, int g, const char *b, unsigned flags),
         (f, a, g, b, flags), int, const char *, int, const char *, unsigned)
@@ -122,8 +124,12 @@ ON_NAME(int, -1, stat64, LOOKS, p, (const char *p, struct stat64 *s), (p, s), co
 ON_NAME(int, -1, lstat, LOOKS, p, (const char *p, struct stat *s), (p, s), const char *, struct stat *)
 ON_NAME(DIR *, NULL, opendir, LOOKS, p, (const char *p), (p), const char *)
 
+static bool makes_file(int flags) {
+  return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
 static int open_kind(int flags) {
-  return flags & O_CREAT ? GROWS : (flags & O_ACCMODE) != O_RDONLY ? CHANGES : LOOKS;
+  return makes_file(flags) ? GROWS : (flags & O_ACCMODE) != O_RDONLY ? CHANGES : LOOKS;
 }
 
 #define OPENS(name)                                                                                                    \
@@ -133,7 +139,7 @@ static int open_kind(int flags) {
     bool half;                                                                                                         \
     va_list ap;                                                                                                        \
     va_start(ap, flags);                                                                                               \
-    mode_t mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;                                                            \
+    mode_t mode = makes_file(flags) ? va_arg(ap, mode_t) : 0;                                                          \
     va_end(ap);                                                                                                        \
     if (is_disk(path) && struck("open", open_kind(flags), &half)) {                                                    \
       if (!plan.code) raise(SIGKILL);                                                                                  \

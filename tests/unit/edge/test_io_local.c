@@ -1,8 +1,10 @@
 /* test_io_local.c: files of this machine. */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,6 +145,105 @@ static void test_io_local__two_exclusive_writers_have_one_winner(void **state) {
   f.err = (bl_error)BL_ERROR_INIT;
   assert_holds(&f, path, "b");
   assert_int_equal(count_children(&f, f.dir), 1);
+  free(path);
+  teardown(&f);
+}
+
+/* ---- files without a name ---- */
+
+static const unsigned all_flags[] = {0, BL_OUT_EXCLUSIVE, BL_OUT_LATER, BL_OUT_EXCLUSIVE | BL_OUT_LATER,
+                                     BL_OUT_UNSYNCED};
+
+/* File systems on which every file is written without a name until it is complete. */
+static void need_unnamed_files(fixture *f) {
+  struct statfs fs;
+  assert_int_equal(statfs(f->dir, &fs), 0);
+  if ((uint32_t)fs.f_type == EXT4_SUPER_MAGIC || (uint32_t)fs.f_type == XFS_SUPER_MAGIC ||
+      (uint32_t)fs.f_type == TMPFS_MAGIC)
+    return;
+  teardown(f);
+  skip();
+}
+
+static bl_output *open_with(fixture *f, const char *path, unsigned flags) {
+  bl_output *out;
+  test_ok(f->io->open_output_with(f->io, path, flags, &out, &f->err), &f->err);
+  test_ok(out->write(out, "new", 3, &f->err), &f->err);
+  return out;
+}
+
+static void test_io_local__nothing_is_left_of_a_file_when_the_program_is_ended(void **state) {
+  (void)state;
+  fixture f;
+  int status;
+  setup(&f);
+  need_unnamed_files(&f);
+  char *path = test_join(f.dir, "file");
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGKILL};
+  for (size_t i = 0; i < BL_LEN(signals) * BL_LEN(all_flags); i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      signal(signals[i % BL_LEN(signals)], SIG_DFL);
+      bl_output *out = open_with(&f, path, all_flags[i / BL_LEN(signals)]);
+      uint8_t many[100000] = {0}; /* more than a buffer */
+      if (out->write(out, many, sizeof many, NULL) == BL_OK) raise(signals[i % BL_LEN(signals)]);
+      _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(count_children(&f, f.dir), 0);
+  }
+  free(path);
+  teardown(&f);
+}
+
+/* Whatever way it gets it. */
+static void test_io_local__a_file_gets_its_name_when_it_is_complete(void **state) {
+  (void)state;
+  fixture f;
+  struct stat info;
+  setup(&f);
+  need_unnamed_files(&f);
+  char *path = test_join(f.dir, "file");
+  mode_t mask = umask(027);
+  for (size_t i = 0; i < BL_LEN(all_flags); i++) {
+    for (int again = 0; again < 2; again++) {
+      bl_output *out = open_with(&f, path, all_flags[i]);
+      assert_int_equal(count_children(&f, f.dir), again);
+      if (again && all_flags[i] & BL_OUT_EXCLUSIVE) {
+        bl_error err = BL_ERROR_INIT;
+        test_status(BL_CONFLICT, out->finish(out, &err), &err);
+        test_says(&err, path);
+      } else {
+        test_ok(out->finish(out, &f.err), &f.err);
+      }
+      assert_holds(&f, path, "new");
+      assert_int_equal(count_children(&f, f.dir), 1);
+      assert_int_equal(stat(path, &info), 0);
+      assert_int_equal(info.st_mode & 0777, 0640);
+      assert_int_equal(info.st_nlink, 1);
+      if (!again) write_text(&f, path, "old");
+      if (again || all_flags[i] & BL_OUT_EXCLUSIVE) write_text(&f, path, "new");
+    }
+    test_ok(f.io->remove(f.io, path, &f.err), &f.err);
+  }
+  umask(mask);
+  free(path);
+  teardown(&f);
+}
+
+static void test_io_local__abort_leaves_what_is_there(void **state) {
+  (void)state;
+  fixture f;
+  setup(&f);
+  char *path = test_join(f.dir, "file");
+  write_text(&f, path, "old");
+  for (size_t i = 0; i < BL_LEN(all_flags); i++) {
+    bl_output *out = open_with(&f, path, all_flags[i]);
+    out->abort(out);
+    assert_holds(&f, path, "old");
+    assert_int_equal(count_children(&f, f.dir), 1);
+  }
   free(path);
   teardown(&f);
 }
@@ -640,6 +741,9 @@ int main(void) {
       cmocka_unit_test(test_io_local__abort_leaves_nothing),
       cmocka_unit_test(test_io_local__exclusive_refuses_a_file_that_exists),
       cmocka_unit_test(test_io_local__two_exclusive_writers_have_one_winner),
+      cmocka_unit_test(test_io_local__nothing_is_left_of_a_file_when_the_program_is_ended),
+      cmocka_unit_test(test_io_local__a_file_gets_its_name_when_it_is_complete),
+      cmocka_unit_test(test_io_local__abort_leaves_what_is_there),
       cmocka_unit_test(test_io_local__big_and_small_writes_keep_their_order),
       cmocka_unit_test(test_io_local__a_short_read_names_path_and_byte),
       cmocka_unit_test(test_io_local__what_cannot_be_opened_is_named),
