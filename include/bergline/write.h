@@ -179,6 +179,8 @@ BL_API bl_status bl_ref_create(bl_table *t, const char *name, bool branch, const
                                const bl_write_options *o, bl_error *err) BL_CHECKED;
 BL_API bl_status bl_ref_drop(bl_table *t, const char *name, bool branch, const bl_write_options *o,
                              bl_error *err) BL_CHECKED;
+/* A branch that is not there is made. BL_NOT_FOUND: `to` is not there; BL_USAGE: it does not descend from the branch.
+ */
 BL_API bl_status bl_fast_forward(bl_table *t, const char *branch, const char *to, const bl_write_options *o,
                                  bl_write_result *r, bl_error *err) BL_CHECKED;
 BL_API bl_status bl_cherry_pick(bl_table *t, const char *snapshot, const bl_write_options *o, bl_write_result *r,

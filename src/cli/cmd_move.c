@@ -1,5 +1,6 @@
 /* cmd_move.c: fast-forward, cherry-pick, rollback: branches that move. */
 #include <stdarg.h>
+#include <string.h>
 
 #include "writes.h"
 
@@ -33,15 +34,24 @@ static const char *branch_of(const bl_write_options *w) {
   return w->ref ? w->ref : "main";
 }
 
+static bool has_ref(const bl_table *t, const char *name) {
+  bl_ref_info ref;
+  for (size_t i = 0; bl_table_ref(t, i, &ref); i++)
+    if (strcmp(ref.name, name) == 0) return true;
+  return false;
+}
+
 static bl_status fast_forward(cli *c, const void *values) {
   bl_table *t = NULL;
   bl_write_options w;
   bl_write_result r;
   (void)values;
   bl_status st = cli_open_to_write(c, &t, &w);
+  bool is_new = st == BL_OK && strcmp(c->args[1], "main") != 0 && !has_ref(t, c->args[1]);
   if (st == BL_OK) st = bl_fast_forward(t, c->args[1], c->args[2], &w, &r, &c->err);
   bl_table_free(t);
-  return st == BL_OK ? moved(c, &r, "branch %s moved forward to %s", c->args[1], c->args[2]) : st;
+  if (st != BL_OK) return st;
+  return moved(c, &r, is_new ? "branch %s made at %s" : "branch %s moved forward to %s", c->args[1], c->args[2]);
 }
 
 static bl_status cherry_pick(cli *c, const void *values) {
@@ -77,7 +87,7 @@ const cli_command cli_fast_forward = {
     .formats = "text|json",
     .text = "  TO is a branch, a tag or any other SNAP. Row ids stay what they are. Where the head of BRANCH is no "
             "ancestor of TO, nothing\n"
-            "  is moved (exit 2).\n",
+            "  is moved (exit 2). A BRANCH that is not there is made.\n",
     .examples = "    bergline fast-forward /data/wh/db/orders main audit\n",
     .min_args = 3,
     .max_args = 3,

@@ -163,12 +163,13 @@ static bl_status move_to(ref_change *c, bl_edit *e, const bl_snapshot *s, bl_err
   return bl_edit_set_ref(e, &ref, err);
 }
 
+/* A branch that is not there is made, as Java does it: every snapshot descends from nothing. */
 static bl_status forward(void *user, bl_edit *e, bl_error *err) {
   ref_change *c = user;
   const bl_ref *branch = NULL;
   const bl_snapshot *s;
-  bool empty = strcmp(c->name, "main") == 0 && !e->base->has_current; /* every snapshot descends from nothing */
-  if (!empty) BL_TRY(need_branch(e->base, c->name, &branch, err));
+  if (!bl_metadata_ref(e->base, bl_str_of(c->name))) BL_TRY(check_name(c->name, err));
+  else BL_TRY(need_branch(e->base, c->name, &branch, err));
   BL_TRY(resolve(e->base, c->at, BL_STR_NONE, &s, err));
   if (branch && !bl_metadata_is_ancestor(e->base, branch->snapshot_id, s->id))
     return bl_fail(err, BL_USAGE, "cannot fast-forward %s to %s: its head %lld is no ancestor of snapshot %lld",

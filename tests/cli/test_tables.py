@@ -242,6 +242,9 @@ class Tables(TableCase):
         for words, done in moves.items():
             report = self.result(*words)
             self.assertEqual((report['done'], report['metadata_location']), (done, self.info()['metadata_location']))
+        made = self.result('fast-forward', self.table, 'new', 'main')
+        self.assertEqual((made['done'], made['snapshot_id']), ('branch new made at main', self.info()['current_snapshot_id']))
+        self.refuse(8, 'nowhere', 'fast-forward', self.table, 'newer', 'nowhere')
         again = self.result('fast-forward', self.table, 'main', 'b')
         self.assertEqual((again['done'], again['metadata_location']), ('nothing', self.info()['metadata_location']))
 

@@ -133,7 +133,36 @@ static void test_refs__fast_forward_keeps_ids(void **state) {
   world_append(&w, "d", 1);
   append_on(&w, "b", "e", 1);
   refuse(BL_USAGE, bl_fast_forward(w.t, "main", "b", NULL, &w.result, &err), &err, "no ancestor");
-  refuse(BL_NOT_FOUND, bl_fast_forward(w.t, "x", "b", NULL, &w.result, &err), &err, "x");
+  refuse(BL_NOT_FOUND, bl_fast_forward(w.t, "main", "x", NULL, &w.result, &err), &err, "x");
+  world_end(&w);
+}
+
+static void test_refs__fast_forward_makes_a_branch_that_is_not_there(void **state) {
+  (void)state;
+  world w;
+  bl_error err = BL_ERROR_INIT;
+  world_begin(&w, 3);
+  refuse(BL_NOT_FOUND, bl_fast_forward(w.t, "b", "main", NULL, &w.result, &err), &err, "no snapshot yet");
+  world_append(&w, "a", 10);
+  int64_t head = w.t->metadata->current_snapshot_id;
+  test_ok(bl_fast_forward(w.t, "b", "main", &(bl_write_options){.dry_run = true}, &w.result, &err), &err);
+  assert_false(w.result.committed);
+  world_reopen(&w);
+  assert_null(bl_metadata_ref(w.t->metadata, BL_STR("b")));
+  test_ok(bl_fast_forward(w.t, "b", "main", NULL, &w.result, &err), &err);
+  assert_true(w.result.committed);
+  assert_int_equal(w.result.snapshot_id, head);
+  world_reopen(&w);
+  const bl_ref *b = bl_metadata_ref(w.t->metadata, BL_STR("b"));
+  assert_non_null(b);
+  assert_true(b->is_branch);
+  assert_int_equal(b->snapshot_id, head);
+  append_on(&w, "b", "c", 5);
+  refuse(BL_NOT_FOUND, bl_fast_forward(w.t, "c", "nowhere", NULL, &w.result, &err), &err, "nowhere");
+  refuse(BL_USAGE, bl_fast_forward(w.t, "17", "main", NULL, &w.result, &err), &err, "wrong name of a ref");
+  test_ok(make(&w, "t", false, NULL, &err), &err);
+  world_reopen(&w);
+  refuse(BL_USAGE, bl_fast_forward(w.t, "t", "main", NULL, &w.result, &err), &err, "t is a tag");
   world_end(&w);
 }
 
@@ -403,7 +432,7 @@ static void test_refs__main_without_a_snapshot_is_moved_to_any(void **state) {
   assert_true(w.result.committed);
   world_reopen(&w);
   world_shows(&w, "D@0 +b:5 id=0 raw=- seq=1");
-  refuse(BL_NOT_FOUND, bl_fast_forward(w.t, "other", "audit", NULL, &w.result, &err), &err, "other");
+  refuse(BL_NOT_FOUND, bl_fast_forward(w.t, "main", "other", NULL, &w.result, &err), &err, "other");
   world_end(&w);
 }
 
@@ -708,6 +737,7 @@ int main(void) {
       cmocka_unit_test(test_refs__names_and_retention_are_checked),
       cmocka_unit_test(test_refs__are_replaced_only_where_it_is_asked_for),
       cmocka_unit_test(test_refs__fast_forward_keeps_ids),
+      cmocka_unit_test(test_refs__fast_forward_makes_a_branch_that_is_not_there),
       cmocka_unit_test(test_refs__rollback_gives_no_id_again),
       cmocka_unit_test(test_refs__picked_files_get_new_ids),
       cmocka_unit_test(test_refs__a_child_of_the_head_is_moved_to),
