@@ -52,6 +52,8 @@ const cli_command cli_update = {
         "  case when PREDICATE then x … else y end, cast(x as type), parentheses. Integers divided give a double, or,\n"
         "  set to an integer column, a whole number cut towards zero. A value that does not fit, an overflow and a\n"
         "  division by zero end the command with the row's place; nothing is written then.\n"
+        "  A field of a struct that is null (st.a = 1) makes a struct whose other fields are null, which is an error "
+        "where one of them is required.\n"
         "  A changed row keeps its _row_id; its _last_updated_sequence_number becomes that of the new snapshot, also\n"
         "  where no value differs.\n",
     .examples =

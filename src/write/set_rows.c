@@ -13,6 +13,7 @@ enum { MAX_PATH = 64 };
 typedef struct assignment {
   bl_str text;
   const bl_field *target;
+  const char *name;       /* its path, as it was given: for messages */
   int32_t path[MAX_PATH]; /* child indexes from the batch down to it */
   size_t n_path;
   bl_set_node *value;                  /* as parsed, then bound */
@@ -65,6 +66,7 @@ static bl_status add_assignment(bl_setter *s, const char *set, bl_error *err) {
   if (!a->text.p) return bl_nomem(err);
   BL_TRY(bl_set_parse(s->arena, a->text, &name, &a->value, err));
   BL_TRY(find_target(s, a->text, name, s->columns.schema, a, err));
+  a->name = name.p;
   BL_TRY(bl_set_columns(&s->columns, a->value, s->meta, err));
   s->n++;
   return BL_OK;
@@ -148,9 +150,9 @@ static bl_status name_row(const work *w, const assignment *a, int64_t i, bl_stat
   const char *path = w->rows->file->file->data->file.path.p;
   const bl_view *id = w->s->updated_at > 0 ? &w->view->children[w->s->updated_at - 1] : NULL;
   if (!id || bl_view_null(id, i))
-    return bl_fail_in(err, st, "column %s: row %lld of %s", a->target->name.p, (long long)w->rows->positions[i], path);
-  return bl_fail_in(err, st, "column %s: row %lld of %s, _row_id %lld", a->target->name.p,
-                    (long long)w->rows->positions[i], path, (long long)bl_view_i64(id, i));
+    return bl_fail_in(err, st, "column %s: row %lld of %s", a->name, (long long)w->rows->positions[i], path);
+  return bl_fail_in(err, st, "column %s: row %lld of %s, _row_id %lld", a->name, (long long)w->rows->positions[i], path,
+                    (long long)bl_view_i64(id, i));
 }
 
 /* An array as a batch of one column. */
@@ -193,8 +195,7 @@ static bl_status copy_values(const work *w, const assignment *a, struct ArrowArr
   for (size_t i = 0; i < a->value->n_path; i++) from = from->children[a->value->path[i]];
   struct ArrowArray column = lend(from);
   if (a->value->n_path > 1)
-    return bl_fail(err, BL_UNSUPPORTED, "column %s: a nested value is copied from a top-level column only",
-                   a->target->name.p);
+    return bl_fail(err, BL_UNSUPPORTED, "column %s: a nested value is copied from a top-level column only", a->name);
   BL_TRY(alone(w->s->ctx, a->value->field, &type, err));
   bl_status st = take_rows(w->s->ctx, &type, &column, w->rows->batch.length, w->meant, w->n_meant, out, err);
   bl_aschema_release(&type);
@@ -230,27 +231,32 @@ static bl_status compute_values(const work *w, const assignment *a, struct Arrow
   return st;
 }
 
-/* The old values but in the meant rows, where the new ones are. Both are consumed. */
-static bl_status merge(const work *w, const assignment *a, struct ArrowArray *old, struct ArrowArray *new_values,
-                       struct ArrowArray *out, bl_error *err) {
-  int64_t n = w->rows->batch.length, k = 0;
-  bl_ctx *ctx = w->s->ctx;
+/* Rows of one array and, by higher indexes, of another. Both are consumed. */
+static bl_status pick(bl_ctx *ctx, const struct ArrowSchema *batch_type, struct ArrowArray *first, int64_t n,
+                      struct ArrowArray *second, int64_t n_second, const int64_t *from, struct ArrowArray *out,
+                      bl_error *err) {
   struct ArrowArray parts[2] = {{0}}, whole = {0}, taken = {0};
-  int64_t *from = NULL;
   bl_status st;
-  BL_GO(wrap(ctx, old, n, &parts[0], err));
-  BL_GO(wrap(ctx, new_values, w->n_meant, &parts[1], err));
-  from = bl_alloc(ctx, (size_t)n, sizeof *from);
-  if (!from) BL_GO(bl_nomem(err));
-  for (int64_t i = 0; i < n; i++) from[i] = k < w->n_meant && w->meant[k] == i ? n + k++ : i;
-  BL_GO(bl_arrow_concat(parts, 2, &a->batch_type, &whole, err));
-  BL_GO(bl_arrow_take(&whole, &a->batch_type, from, n, &taken, err));
+  BL_GO(wrap(ctx, first, n, &parts[0], err));
+  BL_GO(wrap(ctx, second, n_second, &parts[1], err));
+  BL_GO(bl_arrow_concat(parts, 2, batch_type, &whole, err));
+  BL_GO(bl_arrow_take(&whole, batch_type, from, n, &taken, err));
   bl_array_move(taken.children[0], out);
 done:
   bl_array_release(&taken);
   bl_array_release(&parts[0]);
   bl_array_release(&parts[1]);
-  bl_free(ctx, from);
+  return st;
+}
+
+/* The old values but in the meant rows, where the new ones are. Both are consumed. */
+static bl_status merge(const work *w, const assignment *a, struct ArrowArray *old, struct ArrowArray *new_values,
+                       struct ArrowArray *out, bl_error *err) {
+  int64_t n = w->rows->batch.length, k = 0, *from = bl_alloc(w->s->ctx, (size_t)n + 1, sizeof *from);
+  if (!from) return bl_nomem(err);
+  for (int64_t i = 0; i < n; i++) from[i] = k < w->n_meant && w->meant[k] == i ? n + k++ : i;
+  bl_status st = pick(w->s->ctx, &a->batch_type, old, n, new_values, w->n_meant, from, out, err);
+  bl_free(w->s->ctx, from);
   return st;
 }
 
@@ -274,15 +280,95 @@ static bl_status settle(const work *w, struct ArrowArray *column, const bl_field
   return st;
 }
 
-/* The place of the target in the batch; its structs must not be null where it is set. */
+/* ---- null structs around the target: they become structs of nulls, as in Spark ---- */
+
+/* Is field c of the struct that the target's path reaches after k steps set, or something in it? */
+static bool is_set(const bl_setter *s, const assignment *a, size_t k, int32_t c) {
+  for (const assignment *b = s->items; b < s->items + s->n; b++)
+    if (b->n_path > k && b->path[k] == c && memcmp(b->path, a->path, k * sizeof *a->path) == 0) return true;
+  return false;
+}
+
+/* from[i]: i, or, where the struct is null and meant, the row behind them all. *first: the first such row, -1. */
+static void list_null(const work *w, const struct ArrowArray *at, int64_t *from, int64_t *first) {
+  int64_t n = w->rows->batch.length;
+  *first = -1;
+  for (int64_t i = 0; i < n; i++) from[i] = i;
+  for (int64_t i = w->n_meant - 1; i >= 0; i--) {
+    if (bl_array_valid(at, w->meant[i])) continue;
+    from[w->meant[i]] = n;
+    *first = w->meant[i];
+  }
+}
+
+static bl_status null_values(const work *w, const bl_field *f, const int64_t *from, struct ArrowArray *column,
+                             bl_error *err) {
+  struct ArrowArray old, null, out;
+  struct ArrowSchema type;
+  BL_TRY(alone(w->s->ctx, f, &type, err));
+  bl_status st = bl_array_nulls(w->s->ctx, &f->type, 1, &null, err);
+  if (st == BL_OK) {
+    bl_array_move(column, &old);
+    st = pick(w->s->ctx, &type, &old, w->rows->batch.length, &null, 1, from, &out, err);
+    bl_array_release(&old);
+    bl_array_release(&null);
+    if (st == BL_OK) bl_array_move(&out, column);
+  }
+  bl_aschema_release(&type);
+  return st;
+}
+
+/* The struct with the rows of `from` that are not its own made valid. */
+static bl_status make_valid(const work *w, const int64_t *from, struct ArrowArray *at, bl_error *err) {
+  int64_t n = w->rows->batch.length, nulls = 0;
+  struct ArrowArray out;
+  BL_TRY(bl_array_new(w->s->ctx, n, 1, at->n_children, &out, err));
+  uint8_t *bits = bl_array_buffer(&out, 0, ((size_t)n + 7) / 8);
+  if (!bits) {
+    bl_array_release(&out);
+    return bl_nomem(err);
+  }
+  memset(bits, 0, ((size_t)n + 7) / 8);
+  for (int64_t i = 0; i < n; i++) {
+    if (from[i] == n || bl_array_valid(at, i)) bl_bit_set(bits, i);
+    else nulls++;
+  }
+  out.null_count = nulls;
+  for (int64_t c = 0; c < at->n_children; c++) bl_array_move(at->children[c], out.children[c]);
+  bl_array_release(at);
+  bl_array_move(&out, at);
+  return BL_OK;
+}
+
+/* Its other fields become null there, but for those that other assignments have filled or are going to. */
+static bl_status fill_struct(const work *w, const assignment *a, size_t k, const bl_type *type, struct ArrowArray *at,
+                             bl_error *err) {
+  int64_t first, *from = bl_alloc(w->s->ctx, (size_t)w->rows->batch.length + 1, sizeof *from);
+  bl_status st = BL_OK;
+  if (!from) return bl_nomem(err);
+  list_null(w, at, from, &first);
+  for (size_t c = 0; first >= 0 && st == BL_OK && c < type->n_fields; c++) {
+    const bl_field *f = &type->fields[c];
+    if (!f->required || is_set(w->s, a, k, (int32_t)c)) continue;
+    st = bl_fail(err, BL_USAGE, "the struct around it is null, and its field %s must have a value", f->name.p);
+    st = name_row(w, a, first, st, err);
+  }
+  for (size_t c = 0; first >= 0 && st == BL_OK && c < type->n_fields; c++)
+    if ((int32_t)c != a->path[k] || k + 1 < a->n_path)
+      st = null_values(w, &type->fields[c], from, at->children[c], err);
+  if (first >= 0 && st == BL_OK) st = make_valid(w, from, at, err);
+  bl_free(w->s->ctx, from);
+  return st;
+}
+
+/* The place of the target in the batch; its structs are not null where it is set. */
 static bl_status find_place(const work *w, const assignment *a, struct ArrowArray **out, bl_error *err) {
+  const bl_field *f = &w->s->columns.wanted.fields[a->path[0]];
   struct ArrowArray *at = w->rows->batch.children[a->path[0]];
-  if (a->n_path > 1) BL_TRY(settle(w, at, &w->s->columns.wanted.fields[a->path[0]], err));
+  if (a->n_path > 1) BL_TRY(settle(w, at, f, err));
   for (size_t k = 1; k < a->n_path; k++) {
-    for (int64_t i = 0; i < w->n_meant; i++)
-      if (!bl_array_valid(at, w->meant[i]))
-        return bl_fail(err, BL_USAGE, "column %s: row %lld of %s: the struct around it is null", a->target->name.p,
-                       (long long)w->rows->positions[w->meant[i]], w->rows->file->file->data->file.path.p);
+    BL_TRY(fill_struct(w, a, k, &f->type, at, err));
+    f = &f->type.fields[a->path[k]];
     at = at->children[a->path[k]];
   }
   *out = at;

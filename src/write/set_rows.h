@@ -15,8 +15,9 @@ const bl_type *bl_setter_wanted(const bl_setter *s);
 /* May it change the values of a column? */
 bool bl_setter_touches(const bl_setter *s, int32_t field_id);
 void bl_setter_free(bl_setter *s); /* NULL allowed */
-/* rows->batch is consumed. rows->found NULL: all rows are meant. Thread-safe. BL_USAGE names column and row: overflow,
- * division by zero, a value that does not fit, null for a required column. */
+/* rows->batch is consumed. rows->found NULL: all rows are meant. Thread-safe. A field of a null struct is
+ * set in a struct of nulls. BL_USAGE names column and row: overflow, division by zero, a value that does not fit, null
+ * for a required column, also one beside the field in such a struct. */
 bl_status bl_setter_apply(const bl_setter *s, bl_touch_rows *rows, struct ArrowArray *out, bl_error *err) BL_CHECKED;
 
 #endif
