@@ -123,11 +123,11 @@ static bl_status fetch_groups(fetcher *f, const job *j, const bl_open_file *open
     at = end;
     if (c.next != at)
       return bl_fail(err, BL_DAMAGED, "data file: %s: the reader gave another number of rows than asked for",
-                     open->entry->file.path.p);
+                     open->name);
   }
   if (at == j->end) return BL_OK;
   return bl_fail(err, BL_DAMAGED, "data file: %s: it has no row at position %lld (record_count in its manifest: %lld)",
-                 open->entry->file.path.p, (long long)f->places[at].pos, (long long)open->entry->file.record_count);
+                 open->name, (long long)f->places[at].pos, (long long)open->entry->file.record_count);
 }
 
 static bl_status run_job(void *user, size_t i, bl_error *err) {

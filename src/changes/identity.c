@@ -145,7 +145,7 @@ static bl_status no_lineage(const side *s, int64_t pos, int64_t id, int64_t seq,
   return bl_fail(err, BL_DAMAGED,
                  "data file: %s: the row at position %lld has _row_id %lld and _last_updated_sequence_number %lld, "
                  "which no row can have",
-                 s->entry->file.path.p, (long long)pos, (long long)id, (long long)seq);
+                 s->open->name, (long long)pos, (long long)id, (long long)seq);
 }
 
 static bool are_lineage(const bl_id_rows *r) {

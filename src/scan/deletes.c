@@ -75,9 +75,10 @@ static bl_status read_position_file(bl_deletes *d, bl_position_file *pf, const b
   bl_open_file *f = NULL;
   bl_projection *p = NULL;
   struct ArrowSchema schema = {0};
-  position_visit v = {.d = d, .pf = pf, .name = e->file.path.p};
+  position_visit v = {.d = d, .pf = pf};
   bl_status st;
   BL_GO(bl_open_file_new(d->env, e, &f, err));
+  v.name = f->name;
   BL_GO(bl_open_file_project(f, &wanted, &p, err));
   BL_GO(bl_aschema_of_struct(d->ctx, &wanted, &schema, err));
   BL_GO(bl_view_new(d->ctx, &schema, &v.view, err));
@@ -190,8 +191,11 @@ static bl_status read_vector(bl_deletes *d, const bl_data_file *v, bl_posset **o
   BL_TRY(io->open_input(io, v->path.p, &in, err));
   bl_status st = read_blob(d, v, in, out, err);
   in->close(in);
-  if (st != BL_OK) return bl_fail_in(err, st, "deletion vector: %s", v->path.p);
-  return BL_OK;
+  if (st == BL_OK) return BL_OK;
+  char *real = bl_table_real_path(d->env->t, v->path.p);
+  bl_fail_in(err, st, "deletion vector: %s", real ? real : v->path.p);
+  bl_free(d->ctx, real);
+  return st;
 }
 
 bl_status bl_deletes_positions(bl_deletes *d, const bl_data_file *data, const bl_file_deletes *fd, bl_posset **out,

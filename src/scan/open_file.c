@@ -38,16 +38,18 @@ bl_status bl_open_file_new(const bl_reading *env, const bl_manifest_entry *e, bl
                              .data_sequence_number = e->sequence_number,
                              .spec = bl_metadata_spec(t->metadata, e->file.spec_id),
                              .metadata = t->metadata};
-  bl_status st = t->io->open_input(t->io, e->file.path.p, &f->input, err);
-  if (st == BL_OK) st = format->open(t->ctx, f->input, e->file.path.p, NULL, &f->reader, err);
+  f->name = bl_table_real_path(t, e->file.path.p);
+  bl_status st = f->name ? t->io->open_input(t->io, e->file.path.p, &f->input, err) : bl_nomem(err);
+  if (st == BL_OK) st = format->open(t->ctx, f->input, f->name, NULL, &f->reader, err);
   if (st != BL_OK) {
     bl_open_file_free(f);
     return st;
   }
   f->meta = f->reader->meta;
   if (e->file.first_row_id != BL_NONE && e->file.first_row_id > INT64_MAX - f->meta->rows) {
+    st = bl_fail(err, BL_DAMAGED, "data file: %s: its row ids pass the last one there can be", f->name);
     bl_open_file_free(f);
-    return bl_fail(err, BL_DAMAGED, "data file: %s: its row ids pass the last one there can be", e->file.path.p);
+    return st;
   }
   f->no_lineage_columns = bl_projection_stored_leaf(f->meta, BL_ID_ROW_ID) < 0 &&
                           bl_projection_stored_leaf(f->meta, BL_ID_LAST_UPDATED) < 0;
@@ -60,14 +62,15 @@ void bl_open_file_free(bl_open_file *f) {
   bl_ctx *ctx = f->env->t->ctx;
   if (f->reader) f->reader->free(f->reader);
   if (f->input) f->input->close(f->input);
+  bl_free(ctx, f->name);
   bl_free(ctx, f);
 }
 
 void bl_open_file_check_rows(const bl_open_file *f, bool *warned) {
   int64_t said = f->entry->file.record_count;
   if (f->meta->rows == said || __atomic_exchange_n(warned, true, __ATOMIC_RELAXED)) return;
-  bl_warn(f->env->t->ctx, "data file: %s: it has %lld rows, record_count says %lld", f->entry->file.path.p,
-          (long long)f->meta->rows, (long long)said);
+  bl_warn(f->env->t->ctx, "data file: %s: it has %lld rows, record_count says %lld", f->name, (long long)f->meta->rows,
+          (long long)said);
 }
 
 bl_status bl_open_file_project(const bl_open_file *f, const bl_type *wanted, bl_projection **out, bl_error *err) {
@@ -114,7 +117,7 @@ static int64_t rows_of(const bl_row_range *r, size_t n) {
 
 static bl_status other_number(const bl_open_file *f, bl_error *err) {
   return bl_fail(err, BL_DAMAGED, "data file: %s: a row group holds another number of rows than its footer promises",
-                 f->entry->file.path.p);
+                 f->name);
 }
 
 static bl_status read_batches(const bl_open_file *f, const bl_projection *p, struct ArrowArrayStream *s, cursor *c,

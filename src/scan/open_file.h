@@ -22,6 +22,7 @@ void bl_reading_dispose(bl_reading *r);
 typedef struct bl_open_file {
   const bl_reading *env;
   const bl_manifest_entry *entry; /* borrowed */
+  char *name;                     /* its path as it was read, for messages */
   bl_input *input;
   bl_data_reader *reader;
   const bl_data_meta *meta;

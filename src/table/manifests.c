@@ -17,7 +17,7 @@ static bl_status read_list(const bl_table *t, const bl_snapshot *s, bl_arena *a,
   bl_status st;
   BL_GO(read_file(t, s->manifest_list, &bytes, err));
   st = bl_manifest_list_read(t->ctx, a, bytes.p, bytes.n, t->metadata->format_version, out, n, err);
-  if (st != BL_OK) bl_fail_in(err, st, "%s", s->manifest_list.p);
+  if (st != BL_OK) bl_table_fail_in(t, s->manifest_list, st, err);
 done:
   bl_buf_free(&bytes);
   return st;
@@ -26,10 +26,15 @@ done:
 static bl_status describe_inline(const bl_table *t, const bl_snapshot *s, bl_str path, bl_arena *a,
                                  bl_manifest_file *out, bl_error *err) {
   bl_buf bytes;
+  char *real = NULL;
   bl_status st;
   BL_GO(read_file(t, path, &bytes, err));
-  st = bl_manifest_describe(t->ctx, a, path, bytes.p, bytes.n, s, out, err); /* names the manifest itself */
+  if (!(real = bl_table_real_path(t, path.p))) BL_GO(bl_nomem(err));
+  BL_GO(bl_manifest_describe(t->ctx, a, bl_str_of(real), bytes.p, bytes.n, s, out, err)); /* messages name it */
+  out->path = bl_arena_str(a, path);
+  if (!out->path.p) st = bl_nomem(err);
 done:
+  bl_free(t->ctx, real);
   bl_buf_free(&bytes);
   return st;
 }
@@ -60,15 +65,20 @@ bl_status bl_table_manifests(const bl_table *t, const bl_snapshot *s, bl_arena *
 bl_status bl_table_manifest_entries(const bl_table *t, const bl_manifest_file *m, bool metrics, bl_arena *a,
                                     bl_manifest_entry **out, size_t *n, bl_error *err) {
   const bl_manifest_read_options o = {.metadata = t->metadata, .metrics = metrics};
+  bl_manifest_file named = *m; /* as messages name it */
   bl_buf bytes;
+  char *real = NULL;
   bl_status st;
   *out = NULL;
   *n = 0;
   if (m->key_metadata.p)
     return bl_fail(err, BL_UNSUPPORTED, "cannot read: %s: encrypted manifests are not supported", m->path.p);
   BL_GO(read_file(t, m->path, &bytes, err));
-  st = bl_manifest_read(t->ctx, a, bytes.p, bytes.n, m, &o, out, n, err); /* names the manifest itself */
+  if (!(real = bl_table_real_path(t, m->path.p))) BL_GO(bl_nomem(err));
+  named.path = bl_str_of(real);
+  st = bl_manifest_read(t->ctx, a, bytes.p, bytes.n, &named, &o, out, n, err);
 done:
+  bl_free(t->ctx, real);
   bl_buf_free(&bytes);
   return st;
 }

@@ -40,6 +40,19 @@ static bl_status make_io(bl_table *t, const char *folder, bl_path_map *maps, siz
   return BL_OK;
 }
 
+char *bl_table_real_path(const bl_table *t, const char *path) {
+  const bl_path_map *maps = NULL;
+  size_t n = t->mapped ? bl_io_pathmap_maps(t->mapped, &maps) : 0;
+  return bl_path_map_apply(t->ctx, maps, n, path);
+}
+
+bl_status bl_table_fail_in(const bl_table *t, bl_str path, bl_status st, bl_error *err) {
+  char *real = bl_table_real_path(t, path.p);
+  bl_fail_in(err, st, "%s", real ? real : path.p);
+  bl_free(t->ctx, real);
+  return st;
+}
+
 static bl_status copy_maps(bl_table *t, const bl_table_options *o, bl_error *err) {
   if (!o || !o->n_path_maps) return BL_OK;
   t->path_maps = bl_calloc(t->ctx, o->n_path_maps, sizeof *t->path_maps);

@@ -58,6 +58,12 @@ bool bl_table_is_current(const bl_table *t);
 bl_status bl_table_from_metadata(bl_ctx *ctx, const void *json, size_t n, const bl_table_options *o, bl_table **out,
                                  bl_error *err) BL_CHECKED;
 
+/* The path by which `io` reads a file, for messages: that of a table that was moved. A fresh block (bl_free); NULL: no
+ * memory. */
+char *bl_table_real_path(const bl_table *t, const char *path);
+/* A file that was read is wrong: the error begins with that path. st again. */
+bl_status bl_table_fail_in(const bl_table *t, bl_str path, bl_status st, bl_error *err);
+
 /* The data format for a file of the table; BL_UNSUPPORTED names it where this build has none. */
 bl_status bl_table_data_format(const bl_table *t, bl_file_format f, const bl_data_format **out,
                                bl_error *err) BL_CHECKED;

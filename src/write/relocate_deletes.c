@@ -145,7 +145,7 @@ bl_status bl_relocate_puffin(bl_relocating *r, bl_str path, bl_error *err) {
   bl_buf_init(&bytes, r->ctx, BL_BUF_MAX);
   BL_GO(bl_io_read_all(r->t->io, path.p, r->ctx->o.max_metadata_bytes, &file, err));
   st = rewrite_blobs(r, &file, &m, &bytes, err);
-  if (st != BL_OK) BL_GO(bl_fail_in(err, st, "%s", path.p));
+  if (st != BL_OK) BL_GO(bl_table_fail_in(r->t, path, st, err));
   BL_GO(bl_relocate_name(r, path, "deletes.puffin", &now, &m.path, err));
   BL_GO(bl_relocate_write(r, now, bytes.p, bytes.n, err));
   m.size = (int64_t)bytes.n;

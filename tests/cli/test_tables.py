@@ -403,6 +403,36 @@ class Tables(TableCase):
 
     # ---- places ----
 
+    def test_damage_of_a_copy_is_told_with_the_path_that_was_read(self):
+        self.create()
+        self.append(1, 2, 3)
+        self.run_ok('delete', self.table, '--where', 'id = 2', '--yes')
+        kinds = {'data/*.parquet': 'not a Parquet file', 'data/*.puffin': 'deletion vector', 'metadata/snap-*.avro': '',
+                 'metadata/*-m*.avro': 'manifest '}
+        for i, (kind, says) in enumerate(kinds.items()):
+            copy = self.path('copy%d' % i)
+            shutil.copytree(self.table, copy)
+            for path in glob.glob(os.path.join(copy, kind)):
+                os.truncate(path, 30)
+            self.refuse(3, says, 'scan', copy)
+            said = self.try_run('scan', copy).stderr
+            self.assertIn(os.path.join(copy, kind.split('/')[0]), said)
+            self.assertNotIn(os.path.join(self.table, ''), said)
+
+    def test_rows_that_do_not_fit_the_metadata_of_a_copy_are_told_with_the_path_that_was_read(self):
+        self.create()
+        self.append(1, 2, 3)
+        other = self.path('other')
+        self.run_ok('create', other, '--schema', 'id long not null, v string')
+        self.run_ok('append', other, self.rows_file({'id': 1, 'v': 'x'}))
+        copy = self.path('copy')
+        shutil.copytree(self.table, copy)
+        here, = glob.glob(os.path.join(copy, 'data', '*.parquet'))
+        there, = glob.glob(os.path.join(other, 'data', '*.parquet'))
+        shutil.copyfile(there, here)
+        said = self.try_run('scan', copy).stderr
+        self.assertIn('data file: %s: it has 1 rows, record_count says 3' % here, said)
+
     def test_a_table_that_moved_for_good_says_so(self):
         self.create()
         self.append(1, 2, 3)
