@@ -1,9 +1,9 @@
 /* apply_debezium.c: Debezium's envelopes: {"before", "after", "op", "source", …}, alone or as the "payload" beside a
- * "schema". Where there is a schema it tells what numbers and bytes mean; without one integers are in the unit of the
- * table's column (days, microseconds, nanoseconds). */
+ * "schema" that tells what values mean (debezium_value.h). */
 #include <stdio.h>
 
 #include "write/apply.h"
+#include "write/debezium_value.h"
 
 enum { PLACE_BYTES = 1 << 16 };
 
@@ -43,124 +43,12 @@ static bool is_left_out(const bl_json *v) {
 
 /* ---- values ---- */
 
-static bool is_named(const bl_json *types, const char *name) {
-  const bl_json *n = types ? bl_json_get(types, "name") : NULL;
-  return n && n->kind == BL_J_STRING && bl_str_is(n->text, name);
-}
-
-/* Parts of a second in one of the numbers that a logical type counts; 0: it counts none. */
-static int64_t parts_of_second(const bl_json *types) {
-  static const struct {
-    const char *name;
-    int64_t parts;
-  } all[] = {
-      {"io.debezium.time.Timestamp", 1000},
-      {"org.apache.kafka.connect.data.Timestamp", 1000},
-      {"io.debezium.time.MicroTimestamp", 1000000},
-      {"io.debezium.time.NanoTimestamp", 1000000000},
-      {"io.debezium.time.Time", 1000},
-      {"org.apache.kafka.connect.data.Time", 1000},
-      {"io.debezium.time.MicroTime", 1000000},
-      {"io.debezium.time.NanoTime", 1000000000},
-  };
-  for (size_t i = 0; i < BL_LEN(all); i++)
-    if (is_named(types, all[i].name)) return all[i].parts;
-  return 0;
-}
-
-static int64_t parts_of_column(bl_kind k) {
-  return k == BL_TIMESTAMP_NS || k == BL_TIMESTAMPTZ_NS ? 1000000000 : 1000000;
-}
-
-static bool counts_time(bl_kind k) {
-  return k == BL_TIME || (k >= BL_TIMESTAMP && k <= BL_TIMESTAMPTZ_NS);
-}
-
-static bl_status put_counted(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v, const bl_json *types,
-                             bl_error *err) {
-  int64_t n, to = parts_of_column(f->type.kind), from = parts_of_second(types);
-  if (from == 0) from = to;
-  bool fits = bl_parse_i64(v->text, &n);
-  if (fits && to >= from) fits = bl_mul64(n, to / from, &n);
-  else if (fits) {
-    fits = n % (from / to) == 0;
-    n /= from / to;
-  }
-  if (!fits) return bl_put_misfit(&a->putter, f, v->text, "it does not fit the column's unit of time", err);
-  return bl_builder_int(b, n, err);
-}
-
-/* Two's complement, big-endian. */
-static bool number_of_bytes(const bl_buf *bytes, bl_i128 *out) {
-  if (bytes->n == 0 || bytes->n > 16) return false;
-  bl_i128 v = bytes->p[0] & 0x80 ? -1 : 0;
-  for (size_t i = 0; i < bytes->n; i++) v = (bl_i128)((bl_u128)v << 8 | bytes->p[i]);
-  *out = v;
-  return true;
-}
-
-static bl_status put_unscaled(bl_applying *a, bl_builder *b, const bl_field *f, bl_str base64, int64_t scale,
-                              bl_error *err) {
-  bl_buf bytes;
-  bl_i128 v;
-  bl_buf_init(&bytes, a->ctx, 64);
-  bool ok = bl_parse_base64(base64, &bytes) && number_of_bytes(&bytes, &v) && scale >= -100 && scale <= 100;
-  bl_buf_free(&bytes);
-  if (!ok) return bl_put_misfit(&a->putter, f, base64, "it is no decimal in base64", err);
-  if (f->type.kind != BL_FLOAT && f->type.kind != BL_DOUBLE) return bl_put_number(&a->putter, b, f, v, (int)scale, err);
-  bl_buf text;
-  bl_buf_init(&text, a->ctx, 256);
-  bl_print_decimal(&text, v, (int)scale);
-  bl_status st = bl_buf_ok(&text, err);
-  if (st == BL_OK) st = bl_put_text(&a->putter, b, f, (bl_str){(const char *)text.p, text.n}, err);
-  bl_buf_free(&text);
-  return st;
-}
-
-static bl_status put_decimal(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v, const bl_json *types,
-                             bl_error *err) {
-  int64_t scale = 0;
-  const bl_json *parameters = bl_json_get(types, "parameters");
-  const bl_json *s = parameters && parameters->kind == BL_J_OBJECT ? bl_json_get(parameters, "scale") : NULL;
-  if (s && !bl_parse_i64(s->text, &scale)) scale = INT64_MAX;
-  return put_unscaled(a, b, f, v->text, scale, err);
-}
-
-/* {"scale": 2, "value": "…"} */
-static bl_status put_variable_decimal(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v,
-                                      bl_error *err) {
-  int64_t scale;
-  bl_str value;
-  BL_TRY(bl_json_get_i64(v, "scale", &scale, err));
-  BL_TRY(bl_json_get_str(v, "value", &value, err));
-  return put_unscaled(a, b, f, value, scale, err);
-}
-
-static bl_status put_value(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v, const bl_json *types,
-                           bl_error *err) {
-  bl_kind k = f->type.kind;
-  int64_t n;
-  if (v->kind == BL_J_NUMBER && counts_time(k)) return put_counted(a, b, f, v, types, err);
-  if (v->kind == BL_J_NUMBER && k == BL_DATE && bl_parse_i64(v->text, &n)) return bl_builder_int(b, n, err);
-  if (v->kind == BL_J_NUMBER && k == BL_BOOLEAN && bl_parse_i64(v->text, &n) && (n == 0 || n == 1))
-    return bl_builder_bool(b, n == 1, err);
-  if (v->kind == BL_J_STRING && is_named(types, "org.apache.kafka.connect.data.Decimal"))
-    return put_decimal(a, b, f, v, types, err);
-  if (v->kind == BL_J_OBJECT && is_named(types, "io.debezium.data.VariableScaleDecimal"))
-    return put_variable_decimal(a, b, f, v, err);
-  if (v->kind == BL_J_OBJECT && (k == BL_GEOMETRY || k == BL_GEOGRAPHY) && bl_json_get(v, "wkb"))
-    return bl_put_json(&a->putter, b, f, bl_json_get(v, "wkb"), err);
-  if (v->kind == BL_J_STRING && (bl_kind_is_nested(k) || k == BL_VARIANT))
-    return bl_put_text(&a->putter, b, f, v->text, err);
-  return bl_put_json(&a->putter, b, f, v, err);
-}
-
 /* What did not change the image before may have. */
 static bl_status put_told(bl_applying *a, bl_builder *b, const bl_field *f, const bl_json *v, const bl_json *types,
                           bl_error *err) {
-  if (!is_left_out(v)) return put_value(a, b, f, v, types, err);
+  if (!is_left_out(v)) return bl_put_debezium(&a->putter, b, f, v, types, err);
   v = a->beside ? bl_json_get(a->beside, f->name.p) : NULL;
-  if (v && v->kind != BL_J_NULL && !is_left_out(v)) return put_value(a, b, f, v, types, err);
+  if (v && v->kind != BL_J_NULL && !is_left_out(v)) return bl_put_debezium(&a->putter, b, f, v, types, err);
   a->left_out = true;
   return bl_put_null(&a->putter, b, f, err);
 }
@@ -170,11 +58,8 @@ static bl_status put_told(bl_applying *a, bl_builder *b, const bl_field *f, cons
 /* The fields of "before" or "after" in the schema of an envelope. */
 static const bl_json *types_of(const bl_json *schema, const char *image) {
   const bl_json *fields = schema && schema->kind == BL_J_OBJECT ? bl_json_get(schema, "fields") : NULL;
-  for (const bl_json *f = fields && fields->kind == BL_J_ARRAY ? fields->first : NULL; f; f = f->next) {
-    const bl_json *name = f->kind == BL_J_OBJECT ? bl_json_get(f, "field") : NULL;
-    if (name && name->kind == BL_J_STRING && bl_str_is(name->text, image)) return bl_json_get(f, "fields");
-  }
-  return NULL;
+  const bl_json *of_image = bl_connect_field(fields, bl_str_of(image));
+  return of_image ? bl_json_get(of_image, "fields") : NULL;
 }
 
 static const bl_json *image_of(const bl_json *event, const char *name) {

@@ -1,6 +1,7 @@
 /* apply_texts.c: events as JSON, one a row of the stream, and the rows of the table that they become. */
 #include "rows/emit_text.h"
 #include "write/apply.h"
+#include "write/debezium_value.h"
 #include "write/telling.h"
 
 enum { SCRATCH_BYTES = 1 << 20, PROGRESS_EVENTS = 4096 };
@@ -25,14 +26,6 @@ static bl_status find_members(bl_applying *a, const bl_json *image, bool deletes
   return BL_OK;
 }
 
-static const bl_json *type_of(const bl_json *types, bl_str name) {
-  for (const bl_json *t = types && types->kind == BL_J_ARRAY ? types->first : NULL; t; t = t->next) {
-    const bl_json *f = t->kind == BL_J_OBJECT ? bl_json_get(t, "field") : NULL;
-    if (f && f->kind == BL_J_STRING && bl_str_eq(f->text, name)) return t;
-  }
-  return NULL;
-}
-
 static bl_status put_column(bl_applying *a, size_t i, const bl_json *types, bool deletes, bl_event_value value,
                             bl_error *err) {
   const bl_json *v = a->members[i];
@@ -48,7 +41,7 @@ static bl_status put_column(bl_applying *a, size_t i, const bl_json *types, bool
   if (!v) return bl_put_missing(&a->putter, b, f, err);
   if (null) return bl_put_null(&a->putter, b, f, err);
   a->left_out = false;
-  BL_TRY(value(a, b, f, v, type_of(types, f->name), err));
+  BL_TRY(value(a, b, f, v, bl_connect_field(types, f->name), err));
   if (key && a->left_out) return bl_fail(err, BL_USAGE, "key column %s: it has no value", f->name.p);
   if (a->left_out) a->lacks[i] = BL_LACK_LEFT_OUT;
   return BL_OK;

@@ -1,19 +1,6 @@
 /* test_apply.c: change events of Debezium and of our own changelog: which event of a key counts, what values mean,
  * batches that are repeated. */
-#include "verbs_world.h"
-
-static void apply(world *w, const char *lines, bl_apply_source source) {
-  bl_error err = BL_ERROR_INIT;
-  test_ok(world_try_apply(w, lines, source, &err), &err);
-}
-
-static void apply_fails(world *w, const char *lines, bl_apply_source source, bl_status want, const char *says) {
-  bl_error err = BL_ERROR_INIT;
-  size_t before = world_count_files(w);
-  test_status(want, world_try_apply(w, lines, source, &err), &err);
-  test_says(&err, says);
-  assert_int_equal(world_count_files(w), before);
-}
+#include "apply_world.h"
 
 /* Positions without what they say of events. */
 static const char *places_of(const char *positions) {
@@ -96,10 +83,6 @@ static void test_debezium__an_update_of_the_key_leaves_the_old_key_free(void **s
   world_holds(&w, "{\"k\":7,\"s\":\"a\"}\n{\"k\":2,\"s\":\"b\"}\n");
   world_end(&w);
 }
-
-#define TYPED(fields, after)                                                                                           \
-  "{\"schema\":{\"type\":\"struct\",\"fields\":[{\"field\":\"after\",\"type\":\"struct\",\"fields\":[" fields          \
-  "]}]},\"payload\":{\"op\":\"c\",\"before\":null,\"after\":" after "}}\n"
 
 static void test_debezium__a_schema_tells_what_values_mean(void **state) {
   (void)state;
