@@ -320,6 +320,22 @@ static bl_status check_text(conform *c, node *n, const struct ArrowArray *a, bl_
   return BL_OK;
 }
 
+/* Files may hold any number as a time. */
+static bl_status check_times(conform *c, node *n, const struct ArrowArray *a, const struct ArrowArray *parent,
+                             bl_error *err) {
+  BL_TRY(bl_view_set(n->view, a, err));
+  for (int64_t i = 0; i < a->length; i++) {
+    if (bl_view_null(n->view, i) || (parent && !bl_array_valid(parent, i))) continue;
+    char text[40];
+    int64_t v = bl_view_i64(n->view, i);
+    if (v >= 0 && v < INT64_C(86400000000)) continue;
+    snprintf(text, sizeof text, "%lld us", (long long)v);
+    c->bad = i;
+    return bl_put_misfit(&c->putter, n->field, bl_str_of(text), "it is no time of a day", err);
+  }
+  return BL_OK;
+}
+
 static bl_status check_required(conform *c, const node *n, const struct ArrowArray *a, const struct ArrowArray *parent,
                                 bl_error *err) {
   if (!n->field->required || a->null_count == 0) return BL_OK;
@@ -444,6 +460,7 @@ static bl_status convert(conform *c, node *n, struct ArrowArray *in, const struc
                          struct ArrowArray *out, bl_error *err) {
   bl_status st = check_required(c, n, in, parent, err);
   if (st == BL_OK && n->op == OP_MOVE && n->field->type.kind == BL_STRING) st = check_text(c, n, in, err);
+  if (st == BL_OK && n->op == OP_MOVE && n->field->type.kind == BL_TIME) st = check_times(c, n, in, parent, err);
   if (st == BL_OK && n->op == OP_MOVE) {
     bl_array_move(in, out);
     return BL_OK;

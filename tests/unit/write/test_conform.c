@@ -113,6 +113,21 @@ static void test_conform__keeps_times_with_and_without_zone_apart(void **state) 
   rows_world_end(&c.w);
 }
 
+static void test_conform__refuses_times_outside_of_a_day(void **state) {
+  (void)state;
+  conforming c;
+  begin(&c, "t time");
+  gives(&c, COLUMNS({"t", "ttu", {"86399999999", "0", "-"}}), 3,
+        "{\"t\":\"23:59:59.999999\"}\n{\"t\":\"00:00:00.000000\"}\n{\"t\":null}\n");
+  refuses(&c, COLUMNS({"t", "ttu", {"0", "-", "86400000000"}}), 3, BL_USAGE,
+          "row 3: column t: 86400000000 us: it is no time of a day");
+  refuses(&c, COLUMNS({"t", "ttu", {"-1"}}), 1, BL_USAGE, "row 1: column t: -1 us: it is no time of a day");
+  refuses(&c, COLUMNS({"t", "ttn", {"108000000000000"}}), 1, BL_USAGE, "it is no time of a day");
+  refuses(&c, COLUMNS({"t", "tts", {"1", "86400"}}), 2, BL_USAGE, "row 2: column t");
+  refuses(&c, COLUMNS({"t", "ttm", {"-5"}}), 1, BL_USAGE, "row 1: column t");
+  rows_world_end(&c.w);
+}
+
 static void test_conform__takes_bytes_of_the_right_length(void **state) {
   (void)state;
   conforming c;
@@ -260,6 +275,7 @@ int main(void) {
       cmocka_unit_test(test_conform__refuses_columns_that_cannot_be),
       cmocka_unit_test(test_conform__casts_where_no_value_changes),
       cmocka_unit_test(test_conform__keeps_times_with_and_without_zone_apart),
+      cmocka_unit_test(test_conform__refuses_times_outside_of_a_day),
       cmocka_unit_test(test_conform__takes_bytes_of_the_right_length),
       cmocka_unit_test(test_conform__puts_nested_columns_together_again),
       cmocka_unit_test(test_conform__names_the_row_of_a_nested_value),
