@@ -317,7 +317,21 @@ static bl_status unknown_member(bl_putter *p, const bl_field *f, const bl_json *
   return BL_OK;
 }
 
-static bl_status put_object(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, bl_error *err) {
+/* What is said of the value in hand; by NULL: nothing of any. */
+typedef struct saying {
+  const bl_sayings *by;
+  const bl_json *said;
+} saying;
+
+/* Into field i of f's type. */
+static bl_status put_part(bl_putter *p, bl_builder *b, const bl_field *f, size_t i, const bl_json *v, saying s,
+                          bl_error *err) {
+  const bl_field *part = &f->type.fields[i];
+  if (!s.by || v->kind == BL_J_NULL) return bl_put_json(p, b, part, v, err);
+  return s.by->put(p, b, part, v, s.by->part(s.said, f, i), err);
+}
+
+static bl_status put_object(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, saying s, bl_error *err) {
   size_t used = 0;
   if (v->kind != BL_J_OBJECT) return wrong_kind(p, f, v, err);
   enter(p, f);
@@ -326,45 +340,53 @@ static bl_status put_object(bl_putter *p, bl_builder *b, const bl_field *f, cons
     bl_builder *to = bl_builder_child(b, (int64_t)i);
     const bl_json *m = member(v, kid->name);
     used += m != NULL;
-    BL_TRY(m ? bl_put_json(p, to, kid, m, err) : bl_put_missing(p, to, kid, err));
+    BL_TRY(m ? put_part(p, to, f, i, m, s, err) : bl_put_missing(p, to, kid, err));
   }
   p->depth--;
   if (used != v->n) return unknown_member(p, f, v, err);
   return bl_builder_close(b, err);
 }
 
-static bl_status put_list(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, bl_error *err) {
+static bl_status put_list(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, saying s, bl_error *err) {
   if (v->kind != BL_J_ARRAY) return wrong_kind(p, f, v, err);
   enter(p, f);
-  for (const bl_json *m = v->first; m; m = m->next)
-    BL_TRY(bl_put_json(p, bl_builder_child(b, 0), &f->type.fields[0], m, err));
+  for (const bl_json *m = v->first; m; m = m->next) BL_TRY(put_part(p, bl_builder_child(b, 0), f, 0, m, s, err));
   p->depth--;
   return bl_builder_close(b, err);
 }
 
-static bl_status put_entry(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *m, bool object,
+/* An element of an array that is a map. */
+static bool read_entry(const bl_json *m, bool pairs, const bl_json **key, const bl_json **value) {
+  if (pairs && m->kind == BL_J_ARRAY && m->n == 2) {
+    *key = m->first;
+    *value = m->last;
+    return true;
+  }
+  if (m->kind != BL_J_OBJECT) return false;
+  *key = bl_json_get(m, "key");
+  *value = bl_json_get(m, "value");
+  return *key && m->n == (size_t)1 + (*value != NULL);
+}
+
+static bl_status put_entry(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *m, bool object, saying s,
                            bl_error *err) {
-  const bl_field *key = &f->type.fields[0], *value = &f->type.fields[1];
+  const bl_field *fields = f->type.fields;
   bl_builder *e = bl_builder_child(b, 0);
   const bl_json *k = m, *v = m;
-  if (!object) {
-    k = bl_json_get(m, "key");
-    v = bl_json_get(m, "value");
-    if (m->kind != BL_J_OBJECT || !k || m->n != (size_t)1 + (v != NULL)) return wrong_kind(p, f, m, err);
-  }
-  BL_TRY(object ? bl_put_text(p, bl_builder_child(e, 0), key, m->key, err)
-                : bl_put_json(p, bl_builder_child(e, 0), key, k, err));
-  BL_TRY(v ? bl_put_json(p, bl_builder_child(e, 1), value, v, err)
-           : bl_put_null(p, bl_builder_child(e, 1), value, err));
+  if (!object && !read_entry(m, s.by != NULL, &k, &v)) return wrong_kind(p, f, m, err);
+  BL_TRY(object ? bl_put_text(p, bl_builder_child(e, 0), &fields[0], m->key, err)
+                : put_part(p, bl_builder_child(e, 0), f, 0, k, s, err));
+  BL_TRY(v ? put_part(p, bl_builder_child(e, 1), f, 1, v, s, err)
+           : bl_put_null(p, bl_builder_child(e, 1), &fields[1], err));
   return bl_builder_close(e, err);
 }
 
 /* An object by string keys, or an array of {"key":…, "value":…}. */
-static bl_status put_map(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, bl_error *err) {
+static bl_status put_map(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, saying s, bl_error *err) {
   bool object = v->kind == BL_J_OBJECT && f->type.fields[0].type.kind == BL_STRING;
   if (!object && v->kind != BL_J_ARRAY) return wrong_kind(p, f, v, err);
   enter(p, f);
-  for (const bl_json *m = v->first; m; m = m->next) BL_TRY(put_entry(p, b, f, m, object, err));
+  for (const bl_json *m = v->first; m; m = m->next) BL_TRY(put_entry(p, b, f, m, object, s, err));
   p->depth--;
   return bl_builder_close(b, err);
 }
@@ -391,11 +413,17 @@ static bool is_special(bl_str s) {
 }
 
 bl_status bl_put_json(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, bl_error *err) {
+  return bl_put_parts(p, b, f, v, NULL, NULL, err);
+}
+
+bl_status bl_put_parts(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, const bl_sayings *by,
+                       const bl_json *said, bl_error *err) {
   bl_kind k = f->type.kind;
+  saying s = {by, said};
   if (k == BL_VARIANT && v->kind != BL_J_NULL) return put_variant(p, b, v, err);
-  if (k == BL_STRUCT && v->kind != BL_J_NULL) return put_object(p, b, f, v, err);
-  if (k == BL_LIST && v->kind != BL_J_NULL) return put_list(p, b, f, v, err);
-  if (k == BL_MAP && v->kind != BL_J_NULL) return put_map(p, b, f, v, err);
+  if (k == BL_STRUCT && v->kind != BL_J_NULL) return put_object(p, b, f, v, s, err);
+  if (k == BL_LIST && v->kind != BL_J_NULL) return put_list(p, b, f, v, s, err);
+  if (k == BL_MAP && v->kind != BL_J_NULL) return put_map(p, b, f, v, s, err);
   switch (v->kind) {
   case BL_J_NULL: return bl_put_null(p, b, f, err);
   case BL_J_BOOL:

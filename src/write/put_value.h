@@ -26,6 +26,18 @@ bl_status bl_put_text(bl_putter *p, bl_builder *b, const bl_field *f, bl_str tex
 /* Members of a struct that it has no field for: BL_USAGE. */
 bl_status bl_put_json(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, bl_error *err) BL_CHECKED;
 
+/* Something is said of values besides, by a schema of their own: how such a value is put (none is null), and what is
+ * said of field i of f's type (of a list the elements, of a map keys and values), where `said` is said of f; NULL:
+ * nothing. */
+typedef struct bl_sayings {
+  bl_status (*put)(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, const bl_json *said,
+                   bl_error *err);
+  const bl_json *(*part)(const bl_json *said, const bl_field *f, size_t i);
+} bl_sayings;
+/* bl_put_json, but the parts of a struct, list or map go by s->put. Maps may be pairs [key, value], too. */
+bl_status bl_put_parts(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, const bl_sayings *s,
+                       const bl_json *said, bl_error *err) BL_CHECKED;
+
 /* A number by value: int, long, float, double and decimal columns. */
 bl_status bl_put_number(bl_putter *p, bl_builder *b, const bl_field *f, bl_i128 unscaled, int scale,
                         bl_error *err) BL_CHECKED;
