@@ -175,11 +175,26 @@ static bl_status apply_at(bl_applying *a, const bl_json *event, const bl_json *s
   return note_applied(a, &position, same, unique, hash, err);
 }
 
+static bool is_text(const bl_json *v) {
+  return v && v->kind == BL_J_STRING;
+}
+
+/* Of a connector's own topics: transactions ({"status": "BEGIN", "id": …}), heartbeats ({"ts_ms": …}), changes of
+ * schemas. */
+static bool is_of_no_table(const bl_json *event) {
+  const bl_json *status = bl_json_get(event, "status");
+  if (is_text(status) && is_text(bl_json_get(event, "id")))
+    return bl_str_is(status->text, "BEGIN") || bl_str_is(status->text, "END");
+  if (event->n == 1) return bl_json_get(event, "ts_ms") != NULL;
+  return bl_json_get(event, "databaseName") && (bl_json_get(event, "ddl") || bl_json_get(event, "tableChanges"));
+}
+
 bl_status bl_apply_debezium(bl_applying *a, const bl_json *event, bl_error *err) {
   const bl_json *payload = bl_json_get(event, "payload"), *schema = bl_json_get(event, "schema"), *op;
   if (payload && bl_json_get(event, "op") == NULL) event = payload;
   if (event->kind == BL_J_NULL) return BL_OK; /* a tombstone */
   op = event->kind == BL_J_OBJECT ? bl_json_get(event, "op") : NULL;
+  if (!op && event->kind == BL_J_OBJECT && is_of_no_table(event)) return BL_OK;
   if (!op || op->kind != BL_J_STRING || op->text.n != 1 || !strchr("crudtm", op->text.p[0]))
     return bl_fail(err, BL_USAGE, "it is no change event of Debezium: \"op\" must be one of c, r, u, d, t, m");
   return apply_at(a, event, schema, op->text.p[0], err);

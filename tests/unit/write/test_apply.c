@@ -150,6 +150,27 @@ static void test_debezium__names_what_does_not_go_with_the_table(void **state) {
   world_end(&w);
 }
 
+static void test_debezium__events_of_no_table_are_passed_over(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w,
+        "{\"status\":\"BEGIN\",\"id\":\"571:53195829\",\"ts_ms\":1,\"event_count\":null,\"data_collections\":null}\n"
+        "{\"schema\":{},\"payload\":{\"status\":\"END\",\"id\":\"571:53195832\",\"event_count\":2}}\n"
+        "{\"ts_ms\":1700000000123}\n"
+        "{\"schema\":{\"type\":\"struct\"},\"payload\":{\"ts_ms\":1700000000123}}\n"
+        "{\"op\":\"c\",\"after\":{\"k\":1,\"s\":\"a\"}}\n"
+        "{\"source\":{\"file\":\"f\"},\"databaseName\":\"d\",\"ddl\":\"ALTER TABLE t ADD c INT\",\"tableChanges\":[]}\n"
+        "{\"payload\":{\"databaseName\":\"d\",\"schemaName\":\"s\",\"ddl\":null,\"tableChanges\":[{}]}}\n",
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 0, 0, 0);
+  apply_fails(&w, "{\"status\":\"DONE\",\"id\":\"1\"}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "no change event");
+  apply_fails(&w, "{\"status\":\"BEGIN\"}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "no change event");
+  apply_fails(&w, "{\"ts_ms\":1,\"k\":1}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "no change event");
+  apply_fails(&w, "{\"databaseName\":\"d\",\"k\":1}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "no change event");
+  apply_fails(&w, "{}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "no change event");
+  world_end(&w);
+}
+
 /* ---- what an event does not tell ---- */
 
 #define LEFT_OUT "__debezium_unavailable_value"
@@ -908,6 +929,7 @@ int main(void) {
       cmocka_unit_test(test_debezium__a_schema_tells_what_values_mean),
       cmocka_unit_test(test_debezium__without_a_schema_numbers_are_in_the_columns_unit),
       cmocka_unit_test(test_debezium__names_what_does_not_go_with_the_table),
+      cmocka_unit_test(test_debezium__events_of_no_table_are_passed_over),
       cmocka_unit_test(test_partial__what_an_event_lacks_the_row_keeps),
       cmocka_unit_test(test_partial__events_of_a_key_tell_together),
       cmocka_unit_test(test_partial__a_deletion_ends_what_was_told),
