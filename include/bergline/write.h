@@ -130,7 +130,8 @@ typedef struct bl_apply_options {
  *     delete only the key is looked at), _change_type and _commit_snapshot_id; also of use are
  *     _commit_sequence_number and _last_updated_sequence_number; other columns that begin with "_" are passed over.
  *   BL_APPLY_DEBEZIUM: envelopes as JSON in a text or binary column: the only one, or that called "value"; null is a
- *     tombstone. Or envelopes as columns: op, before, after, source.
+ *     tombstone. Rows without envelopes where they have __op or __deleted. Or envelopes as columns: op, before, after,
+ *     source.
  *   Both: what bl_read_events gives.
  * The stream is consumed and released. Memory is bounded by the ctx's budget. BL_USAGE: columns, keys and values that
  * do not go with the table or the source (line or row, column); commits of which it cannot be told whether they were

@@ -88,6 +88,7 @@ typedef struct bl_applying {
   const bl_json **members;
   uint8_t *lacks;        /* of the row in hand, by column: bl_lack */
   bool left_out;         /* so was the value in hand */
+  bool flat;             /* the row in hand has no envelope: members __… that are no columns are none of it */
   const bl_json *beside; /* the image before the one in hand; NULL: none */
   bool *named;           /* columns that an after image of a changelog has had */
   uint8_t *deletes;

@@ -1,5 +1,5 @@
 /* apply_debezium.c: Debezium's envelopes: {"before", "after", "op", "source", …}, alone or as the "payload" beside a
- * "schema" that tells what values mean (debezium_value.h). */
+ * "schema" that tells what values mean (debezium_value.h); and rows without envelopes. */
 #include <stdio.h>
 
 #include "write/apply.h"
@@ -189,13 +189,57 @@ static bool is_of_no_table(const bl_json *event) {
   return bl_json_get(event, "databaseName") && (bl_json_get(event, "ddl") || bl_json_get(event, "tableChanges"));
 }
 
+/* ---- rows without envelopes ---- */
+
+/* What ExtractNewRecordState makes of an envelope: the row, with members of its own beside. */
+static bool is_flat(const bl_json *v) {
+  return v->kind == BL_J_OBJECT && !bl_json_get(v, "before") && !bl_json_get(v, "after") &&
+         (bl_json_get(v, "__op") || bl_json_get(v, "__deleted"));
+}
+
+static bool read_flag(const bl_json *v, bool *out) {
+  *out = v->kind == BL_J_BOOL ? v->b : is_text(v) && bl_str_is(v->text, "true");
+  return v->kind == BL_J_BOOL || *out || (is_text(v) && bl_str_is(v->text, "false"));
+}
+
+/* Is the row told to be there or to be gone? */
+static bool read_flat(const bl_json *row, bool *deletes) {
+  const bl_json *op = bl_json_get(row, "__op"), *deleted = bl_json_get(row, "__deleted");
+  *deletes = false;
+  if (deleted && !read_flag(deleted, deletes)) return false;
+  if (op && (!is_text(op) || op->text.n != 1 || !memchr("crud", op->text.p[0], 4))) return false;
+  *deletes = *deletes || (op && op->text.p[0] == 'd');
+  return true;
+}
+
+static bl_status apply_flat(bl_applying *a, const bl_json *row, const bl_json *schema, bl_error *err) {
+  const bl_json *types = schema && schema->kind == BL_J_OBJECT ? bl_json_get(schema, "fields") : NULL;
+  bool deletes;
+  if (!read_flat(row, &deletes))
+    return bl_fail(err, BL_USAGE, "\"__op\" must be one of c, r, u, d, \"__deleted\" true or false");
+  a->n_events++;
+  a->n_placeless++;
+  a->beside = NULL;
+  a->flat = true;
+  bl_status st = bl_applying_put(a, row, types, deletes, a->n_events, put_told, err);
+  a->flat = false;
+  return st;
+}
+
+/* ---- all ---- */
+
 bl_status bl_apply_debezium(bl_applying *a, const bl_json *event, bl_error *err) {
   const bl_json *payload = bl_json_get(event, "payload"), *schema = bl_json_get(event, "schema"), *op;
+  if (is_flat(event)) return apply_flat(a, event, NULL, err);
+  if (payload && is_flat(payload)) return apply_flat(a, payload, schema, err);
   if (payload && bl_json_get(event, "op") == NULL) event = payload;
   if (event->kind == BL_J_NULL) return BL_OK; /* a tombstone */
   op = event->kind == BL_J_OBJECT ? bl_json_get(event, "op") : NULL;
   if (!op && event->kind == BL_J_OBJECT && is_of_no_table(event)) return BL_OK;
   if (!op || op->kind != BL_J_STRING || op->text.n != 1 || !strchr("crudtm", op->text.p[0]))
-    return bl_fail(err, BL_USAGE, "it is no change event of Debezium: \"op\" must be one of c, r, u, d, t, m");
+    return bl_fail(
+        err, BL_USAGE,
+        "it is no change event of Debezium: \"op\" must be one of c, r, u, d, t, m; a row without its envelope "
+        "needs \"__op\" or \"__deleted\" (add.fields=op of ExtractNewRecordState)");
   return apply_at(a, event, schema, op->text.p[0], err);
 }

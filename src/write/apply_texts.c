@@ -21,7 +21,8 @@ static bl_status find_members(bl_applying *a, const bl_json *image, bool deletes
   for (const bl_json *m = image->first; m; m = m->next) {
     const size_t *at = bl_map_get(a->places, m->key);
     if (at) a->members[*at] = m, a->named[*at] |= !deletes;
-    else if (!deletes) return bl_fail(err, BL_USAGE, "column %.*s: the table has no such column", BL_STR_ARG(m->key));
+    else if (!deletes && !(a->flat && m->key.n > 2 && memcmp(m->key.p, "__", 2) == 0))
+      return bl_fail(err, BL_USAGE, "column %.*s: the table has no such column", BL_STR_ARG(m->key));
   }
   return BL_OK;
 }

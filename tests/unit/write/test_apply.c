@@ -171,9 +171,43 @@ static void test_debezium__events_of_no_table_are_passed_over(void **state) {
   world_end(&w);
 }
 
-/* ---- what an event does not tell ---- */
-
 #define LEFT_OUT "__debezium_unavailable_value"
+
+/* As ExtractNewRecordState makes them. */
+static void test_debezium__rows_without_envelopes_say_what_they_are(void **state) {
+  (void)state;
+  world w = world_new(3, "k long not null, s string, d date", NULL);
+  world_append(&w, "{\"k\":1,\"s\":\"a\"}\n{\"k\":2,\"s\":\"b\"}\n{\"k\":3,\"s\":\"c\"}\n");
+  apply(&w,
+        "{\"k\":1,\"s\":\"x\",\"__op\":\"u\",\"__source_lsn\":5,\"__deleted\":\"false\"}\n"
+        "{\"k\":2,\"s\":null,\"__deleted\":\"true\"}\n"
+        "{\"k\":3,\"__op\":\"d\",\"__table\":\"t\"}\n"
+        "{\"schema\":{\"type\":\"struct\",\"fields\":[{\"field\":\"d\",\"type\":\"int64\",\"name\":"
+        "\"io.debezium.time.Timestamp\"}]},\"payload\":{\"k\":4,\"s\":\"d\",\"d\":86400000,\"__op\":\"c\"}}\n"
+        "{\"k\":5,\"s\":\"" LEFT_OUT "\",\"d\":null,\"__deleted\":true}\n",
+        BL_APPLY_DEBEZIUM);
+  counts_are(&w, 1, 1, 2, 0);
+  row_is(&w, 1, 0, 2);
+  world_holds(&w, "{\"k\":1,\"s\":\"x\",\"d\":null}\n{\"k\":4,\"s\":\"d\",\"d\":\"1970-01-02\"}\n");
+  apply_fails(&w, "{\"k\":1,\"s\":\"a\"}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "a row without its envelope needs \"__op\"");
+  apply_fails(&w, "{\"k\":1,\"__op\":\"x\"}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "\"__op\" must be one of c, r, u, d");
+  apply_fails(&w, "{\"k\":1,\"__deleted\":\"no\"}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "\"__deleted\" true or false");
+  apply_fails(&w, "{\"k\":1,\"more\":1,\"__op\":\"u\"}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "column more");
+  apply_fails(&w, "{\"s\":\"a\",\"__op\":\"d\"}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "key column k: it has no value");
+  world_end(&w);
+}
+
+/* Columns of these names are the table's. */
+static void test_debezium__rows_without_envelopes_fill_columns_of_what_was_added(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, __op string, __source_ts_ms timestamp", NULL);
+  apply(&w, "{\"k\":1,\"__op\":\"c\",\"__source_ts_ms\":1000,\"__db\":\"x\"}\n", BL_APPLY_DEBEZIUM);
+  world_holds(&w, "{\"k\":1,\"__op\":\"c\",\"__source_ts_ms\":\"1970-01-01T00:00:00.001000\"}\n");
+  apply_fails(&w, "{\"op\":\"c\",\"after\":{\"k\":1,\"__db\":\"x\"}}\n", BL_APPLY_DEBEZIUM, BL_USAGE, "column __db");
+  world_end(&w);
+}
+
+/* ---- what an event does not tell ---- */
 
 static void test_partial__what_an_event_lacks_the_row_keeps(void **state) {
   (void)state;
@@ -930,6 +964,8 @@ int main(void) {
       cmocka_unit_test(test_debezium__without_a_schema_numbers_are_in_the_columns_unit),
       cmocka_unit_test(test_debezium__names_what_does_not_go_with_the_table),
       cmocka_unit_test(test_debezium__events_of_no_table_are_passed_over),
+      cmocka_unit_test(test_debezium__rows_without_envelopes_say_what_they_are),
+      cmocka_unit_test(test_debezium__rows_without_envelopes_fill_columns_of_what_was_added),
       cmocka_unit_test(test_partial__what_an_event_lacks_the_row_keeps),
       cmocka_unit_test(test_partial__events_of_a_key_tell_together),
       cmocka_unit_test(test_partial__a_deletion_ends_what_was_told),
