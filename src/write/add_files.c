@@ -213,16 +213,13 @@ static bl_status stage(adding *x, bool *copies, bl_error *err) {
 
 static bl_status add(adding *x, bl_write_result *r, bl_error *err) {
   bool copies = false;
-  int64_t rows = 0;
   BL_TRY(bl_parallel(x->t->ctx, x->n, look_at, x, err));
-  for (size_t i = 0; i < x->n; i++) rows += x->files[i].entry.record_count;
   BL_TRY(bl_staged_new(x->t->ctx, &x->staged, err));
+  for (size_t i = 0; i < x->n; i++) x->staged->counts.rows_inserted += x->files[i].entry.record_count;
   BL_TRY(stage(x, &copies, err));
   BL_TRY(keep_mapping(x, err));
   if (copies && !x->o->dry_run) BL_TRY(copy_files(x, err));
-  BL_TRY(bl_commit_change(x->t, x->staged, x->o, r, err));
-  if (!r->already_applied) r->rows_inserted = rows;
-  return BL_OK;
+  return bl_commit_change(x->t, x->staged, x->o, r, err);
 }
 
 static void adding_dispose(adding *x) {

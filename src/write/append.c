@@ -70,8 +70,8 @@ static bl_status append(bl_table *t, rows_in *in, const bl_write_options *o, bl_
     return BL_OK;
   }
   BL_TRY(stage(t, in, o, &s, err));
+  s->counts.rows_inserted = in->n;
   bl_status st = bl_commit_change(t, s, o, r, err);
-  if (st == BL_OK && !r->already_applied) r->rows_inserted = in->n;
   if (st != BL_OK && st != BL_UNKNOWN) bl_staged_discard(s, t);
   bl_staged_free(s);
   return st;

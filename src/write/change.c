@@ -65,13 +65,6 @@ static void name_operation(bl_staged *s) {
   s->operation = !takes ? BL_STR("append") : s->n_data ? BL_STR("overwrite") : BL_STR("delete");
 }
 
-static void take_counts(const bl_write_result *counts, bl_write_result *r) {
-  r->rows_inserted = counts->rows_inserted;
-  r->rows_updated = counts->rows_updated;
-  r->rows_deleted = counts->rows_deleted;
-  r->rows_unchanged = counts->rows_unchanged;
-}
-
 static bl_status run_once(bl_change *c, const char *kind, bl_change_stage stage, void *user, bl_write_result *r,
                           bl_error *err) {
   bl_status st;
@@ -81,8 +74,8 @@ static bl_status run_once(bl_change *c, const char *kind, bl_change_stage stage,
   BL_GO(begin(c, kind, err));
   BL_GO(stage(c, user, err));
   name_operation(c->staged);
+  c->staged->counts = c->counts;
   BL_GO(bl_commit_change(c->t, c->staged, c->o, r, err));
-  if (!r->already_applied) take_counts(&c->counts, r);
 done:
   end(c, st);
   return st;

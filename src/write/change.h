@@ -22,7 +22,7 @@ typedef struct bl_change {
   const bl_schema *schema; /* current */
   bl_staged *staged;
   bool merge_on_read;
-  bl_write_result counts; /* rows_… of this staging */
+  bl_staged_counts counts; /* of this staging */
 } bl_change;
 
 typedef bl_status (*bl_change_stage)(bl_change *c, void *user, bl_error *err);

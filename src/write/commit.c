@@ -424,6 +424,22 @@ static bool is_empty(const bl_staged *s, const bl_write_options *o) {
   return !s->n_data && !s->n_removed && !s->n_vectors && !s->even_if_empty && !o->batch_id;
 }
 
+/* Nothing to commit: is what was found still there? */
+static bl_status validate_kept(bl_committing *c, bl_error *err) {
+  bl_attempt *at;
+  BL_TRY(bl_attempt_new(c, &at, err));
+  bl_status st = bl_attempt_validate(at, err);
+  bl_attempt_free(at);
+  return st;
+}
+
+static void fill_counts(const bl_staged_counts *counts, bl_write_result *r) {
+  r->rows_inserted = counts->rows_inserted;
+  r->rows_updated = counts->rows_updated;
+  r->rows_deleted = counts->rows_deleted;
+  r->rows_unchanged = counts->rows_unchanged;
+}
+
 static void fill_dry(const bl_staged *s, bl_write_result *r) {
   r->data_files_added = (int64_t)s->n_data;
   r->data_files_removed = (int64_t)s->n_removed;
@@ -437,12 +453,15 @@ bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o,
   BL_TRY(bl_pointer_check(t, err));
   BL_TRY(bl_encryption_check(t, err));
   BL_TRY(bl_summary_check(o, err));
+  fill_counts(&s->counts, r);
   if (o->dry_run || o->stage) fill_dry(s, r);
   if (o->dry_run) return BL_OK;
   if (o->stage) return bl_staged_give(s, t, o, err);
-  if (is_empty(s, o)) return BL_OK;
+  bool empty = is_empty(s, o);
+  if (empty && !s->n_kept) return BL_OK;
   bl_status st = committing_init(&c, t, s, o, err);
-  if (st == BL_OK) st = all_attempts(&c, o, r, err);
+  if (st == BL_OK) st = empty ? validate_kept(&c, err) : all_attempts(&c, o, r, err);
+  if (r->already_applied) fill_counts(&(bl_staged_counts){0}, r);
   /* Another applied the batch meanwhile. With files of documents it may have been these very files. */
   if (st == BL_OK && !r->committed && !s->n_ids) bl_staged_discard(s, t);
   committing_dispose(&c);

@@ -5,7 +5,8 @@
  * 3. Deletes that were added meanwhile must not be lost: where they touch a file that the change removes, it conflicts.
  * 4. Deletes of rows in one file are united, but a row that one of the two wrote anew (an update) must not be deleted
  * or written by the other: its new image would stay.
- * 5. Serializable: a file that was added meanwhile must not hold rows that the change would have read. Files of a
+ * 5. A row that the change found to be as it wants it must still be there: it is in no file that the change writes.
+ * 6. Serializable: a file that was added meanwhile must not hold rows that the change would have read. Files of a
  *    "replace" hold only rows that were there before. */
 #include <stdio.h>
 
@@ -25,6 +26,7 @@ typedef struct checking {
   bl_map *removed;         /* path keys */
   bl_map *added;           /* the same, where they must be new; else empty */
   bl_map *vectors;         /* path key -> place in s->vectors */
+  bl_map *kept;            /* path key -> place in s->kept */
   bl_posset **seen;        /* for each vector: those of its rows that others deleted by now */
   bl_typed_specs specs;
   bl_reading reading;
@@ -66,7 +68,7 @@ static bool is_in_replaced_partition(const checking *c, const bl_data_file *f) {
   return false;
 }
 
-/* 5. */
+/* 6. */
 static bl_status check_added_data(const checking *c, const bl_manifest_entry *e, bl_error *err) {
   bool replace = bl_str_is(bl_snapshot_operation(c->snap), "replace");
   if (bl_map_get(c->added, bl_path_key(e->file.path)))
@@ -85,6 +87,8 @@ static bl_status check_removed_data(const checking *c, const bl_manifest_entry *
   if (bl_map_get(c->removed, key)) return conflict(c, &e->file, err, "it was removed, as the change would");
   if (bl_map_get(c->vectors, key))
     return conflict(c, &e->file, err, "it was removed, and the change deletes rows of it");
+  if (bl_map_get(c->kept, key))
+    return conflict(c, &e->file, err, "it was removed, and the change found rows in it as it wants them");
   return BL_OK;
 }
 
@@ -144,6 +148,20 @@ done:
   return st;
 }
 
+/* 5. */
+static bl_status check_kept(const checking *c, const bl_staged_kept *k, const bl_manifest_entry *e, bl_error *err) {
+  const bl_file_deletes fd = {.vector = e};
+  bl_posset *theirs = NULL;
+  int64_t pos = -1;
+  if (e->file.format == BL_FORMAT_PUFFIN) {
+    BL_TRY(bl_deletes_positions(c->deletes, &k->data->file, &fd, &theirs, err));
+    bl_status st = intersects(c->at->c->ctx, k->rows, theirs, &pos, err);
+    bl_posset_free(theirs);
+    if (st != BL_OK || pos < 0) return st;
+  }
+  return conflict(c, &k->data->file, err, "rows of it were deleted that the change found as it wants them");
+}
+
 /* May a delete that names no file apply to a data file? */
 static bool may_apply(const checking *c, const bl_data_file *del, const bl_data_file *data) {
   const bl_partition_spec *spec = bl_metadata_spec(c->md, del->spec_id);
@@ -153,7 +171,7 @@ static bool may_apply(const checking *c, const bl_data_file *del, const bl_data_
   return !equality || bl_equality_may_match(c->md, del, data);
 }
 
-/* 3., 4. */
+/* 3., 4., 5. */
 static bl_status check_wide_delete(const checking *c, const bl_manifest_entry *e, bl_error *err) {
   for (size_t i = 0; i < c->s->n_removed; i++)
     if (may_apply(c, &e->file, &c->s->removed[i]->file))
@@ -163,6 +181,10 @@ static bl_status check_wide_delete(const checking *c, const bl_manifest_entry *e
     if (c->s->vectors[i].moved && may_apply(c, &e->file, &c->s->vectors[i].data->file))
       return conflict(c, &e->file, err, "it may delete rows of %.*s, which the change updates",
                       BL_STR_ARG(c->s->vectors[i].data->file.path));
+  for (size_t i = 0; i < c->s->n_kept; i++)
+    if (may_apply(c, &e->file, &c->s->kept[i].data->file))
+      return conflict(c, &e->file, err, "it may delete rows of %.*s that the change found as it wants them",
+                      BL_STR_ARG(c->s->kept[i].data->file.path));
   return BL_OK;
 }
 
@@ -172,7 +194,8 @@ static bl_status check_added_delete(checking *c, const bl_manifest_entry *e, bl_
   bl_str key = bl_path_key(target);
   if (bl_map_get(c->removed, key))
     return conflict(c, &e->file, err, "it deletes rows of %.*s, which the change removes", BL_STR_ARG(target));
-  const size_t *i = bl_map_get(c->vectors, key);
+  const size_t *k = bl_map_get(c->kept, key), *i = bl_map_get(c->vectors, key);
+  if (k) BL_TRY(check_kept(c, &c->s->kept[*k], e, err));
   if (!i) return BL_OK;
   if (e->file.format == BL_FORMAT_PUFFIN) return check_same_file(c, *i, e, err);
   return c->s->vectors[*i].moved
@@ -237,6 +260,7 @@ static bl_status checking_init(checking *c, bl_attempt *at, bl_error *err) {
   *c = (checking){.at = at, .s = s, .md = at->base->metadata};
   BL_TRY(bl_map_new(at->c->ctx, &c->removed, err));
   BL_TRY(bl_map_new(at->c->ctx, &c->vectors, err));
+  BL_TRY(bl_map_new(at->c->ctx, &c->kept, err));
   BL_TRY(bl_map_new(at->c->ctx, &c->added, err));
   for (size_t i = 0; s->new_paths && i < s->n_data; i++)
     if (!bl_map_put(c->added, bl_path_key(s->data[i].path), i, NULL)) return bl_nomem(err);
@@ -244,6 +268,8 @@ static bl_status checking_init(checking *c, bl_attempt *at, bl_error *err) {
     if (!bl_map_put(c->removed, bl_path_key(s->removed[i]->file.path), i, NULL)) return bl_nomem(err);
   for (size_t i = 0; i < s->n_vectors; i++)
     if (!bl_map_put(c->vectors, bl_path_key(s->vectors[i].data->file.path), i, NULL)) return bl_nomem(err);
+  for (size_t i = 0; i < s->n_kept; i++)
+    if (!bl_map_put(c->kept, bl_path_key(s->kept[i].data->file.path), i, NULL)) return bl_nomem(err);
   c->seen = bl_arena_calloc(at->arena, s->n_vectors, sizeof *c->seen);
   if (!c->seen) return bl_nomem(err);
   BL_TRY(bl_typed_specs_make(at->arena, c->md, &c->specs, err));
@@ -258,6 +284,7 @@ static void checking_dispose(checking *c) {
   if (c->has_reading) bl_reading_dispose(&c->reading);
   bl_map_free(c->removed);
   bl_map_free(c->vectors);
+  bl_map_free(c->kept);
   bl_map_free(c->added);
 }
 
@@ -266,7 +293,7 @@ bl_status bl_attempt_validate(bl_attempt *at, bl_error *err) {
   bl_chain chain = {0};
   checking c = {0};
   int64_t head = at->parent ? at->parent->id : BL_NONE;
-  bool rests = s->reads_rows || s->n_removed || s->n_vectors || s->new_paths;
+  bool rests = s->reads_rows || s->n_removed || s->n_vectors || s->n_kept || s->new_paths;
   if (head == s->base_snapshot_id || !rests) return BL_OK; /* 1. */
   bl_status st = find_chain(at, &chain, err);
   if (st == BL_OK) st = checking_init(&c, at, err);

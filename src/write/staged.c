@@ -13,6 +13,7 @@ bl_status bl_staged_new(bl_ctx *ctx, bl_staged **out, bl_error *err) {
   s->base_snapshot_id = s->picked = BL_NONE;
   bl_status st = bl_arena_new(ctx, &s->arena, err);
   if (st == BL_OK) st = bl_map_new(ctx, &s->vector_of, err);
+  if (st == BL_OK) st = bl_map_new(ctx, &s->kept_of, err);
   if (st != BL_OK) {
     bl_staged_free(s);
     return st;
@@ -27,7 +28,10 @@ void bl_staged_free(bl_staged *s) {
     bl_posset_free(s->vectors[i].added);
     bl_posset_free(s->vectors[i].moved);
   }
+  for (size_t i = 0; i < s->n_kept; i++) bl_posset_free(s->kept[i].rows);
   bl_map_free(s->vector_of);
+  bl_map_free(s->kept_of);
+  bl_free(s->ctx, s->kept);
   bl_free(s->ctx, s->data);
   bl_free(s->ctx, s->removed);
   bl_free(s->ctx, s->vectors);
@@ -98,6 +102,22 @@ bl_status bl_staged_vector_add(bl_staged *s, const bl_manifest_entry *e, bl_poss
   if (st == BL_OK) st = unite(&v->moved, &moved, err);
   bl_posset_free(added);
   bl_posset_free(moved);
+  return st;
+}
+
+bl_status bl_staged_keep(bl_staged *s, const bl_manifest_entry *e, bl_posset *rows, bl_error *err) {
+  bl_staged_kept k = {.rows = rows};
+  const size_t *at = bl_map_get(s->kept_of, e->file.path);
+  if (at) {
+    bl_status united = bl_posset_or(s->kept[*at].rows, rows, err);
+    bl_posset_free(rows);
+    return united;
+  }
+  bl_status st = bl_grow(s->ctx, &s->kept, &s->cap_kept, s->n_kept, sizeof *s->kept, err);
+  if (st == BL_OK) st = copy_entry(s, e, &k.data, err);
+  if (st == BL_OK && !bl_map_put(s->kept_of, k.data->file.path, s->n_kept, NULL)) st = bl_nomem(err);
+  if (st == BL_OK) s->kept[s->n_kept++] = k;
+  else bl_posset_free(rows);
   return st;
 }
 

@@ -21,6 +21,17 @@ typedef struct bl_staged_vector {
                        is a conflict (W14); NULL = none */
 } bl_staged_vector;
 
+/* Rows that the change found to be as it wants them, and so leaves: another that takes one of them is a conflict. */
+typedef struct bl_staged_kept {
+  const bl_manifest_entry *data; /* as live at the staging base */
+  bl_posset *rows;               /* positions; owned by the staged change */
+} bl_staged_kept;
+
+/* What a verb did, for its report. */
+typedef struct bl_staged_counts {
+  int64_t rows_inserted, rows_updated, rows_deleted, rows_unchanged;
+} bl_staged_counts;
+
 typedef struct bl_staged {
   bl_ctx *ctx;
   bl_arena *arena;
@@ -33,6 +44,9 @@ typedef struct bl_staged {
   size_t n_removed, cap_removed; /* data files that go, by place */
   bl_staged_vector *vectors;
   size_t n_vectors, cap_vectors;
+  bl_staged_kept *kept;
+  size_t n_kept, cap_kept;
+  bl_staged_counts counts;
   const bl_expr *conflict_filter;   /* rows that the change read: a concurrent commit that may touch one conflicts under
                                        serializable; NULL = all */
   const bl_schema *conflict_schema; /* what the filter is bound to */
@@ -56,6 +70,7 @@ typedef struct bl_staged {
   size_t n_files, cap_files; /* paths written for it: removed when it is given up */
   bool synced;               /* they last already: another process saw to it */
   bl_map *vector_of;         /* path of a data file -> place in vectors; private */
+  bl_map *kept_of;           /* the same in kept */
 } bl_staged;
 
 bl_status bl_staged_new(bl_ctx *ctx, bl_staged **out, bl_error *err) BL_CHECKED;
@@ -65,6 +80,9 @@ bl_status bl_staged_remove(bl_staged *s, const bl_manifest_entry *e /* copied */
 /* added and moved are taken over, also on failure. What is added for one data file twice is united. */
 bl_status bl_staged_vector_add(bl_staged *s, const bl_manifest_entry *e /* copied */, bl_posset *added,
                                bl_posset *moved, bl_error *err) BL_CHECKED;
+/* rows are taken over, also on failure; those of one data file are united. */
+bl_status bl_staged_keep(bl_staged *s, const bl_manifest_entry *e /* copied */, bl_posset *rows,
+                         bl_error *err) BL_CHECKED;
 /* Into the summary of the snapshot; both are copied. */
 bl_status bl_staged_note(bl_staged *s, const char *key, bl_str value, bl_error *err) BL_CHECKED;
 bl_status bl_staged_file_written(bl_staged *s, bl_str path, bl_error *err) BL_CHECKED;

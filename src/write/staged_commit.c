@@ -132,6 +132,39 @@ static bl_status absorb_vector(absorbing *x, bl_staged_vector *v, bl_error *err)
   return bl_staged_vector_add(x->into, v->data, added, moved, err);
 }
 
+/* A row that one leaves because it is as it wants it must not be another's. */
+static bl_status check_kept(const absorbing *x, const bl_staged *keeps, const bl_staged *other, bl_error *err) {
+  for (size_t i = 0; i < keeps->n_kept; i++) {
+    const bl_data_file *f = &keeps->kept[i].data->file;
+    const bl_staged_vector *v = bl_staged_vector_find(other, f->path);
+    bool both = false;
+    if (v) BL_TRY(have_one_row(keeps->kept[i].rows, v->added, x->t->ctx, &both, err));
+    for (size_t k = 0; !both && k < other->n_removed; k++)
+      both = bl_str_eq(bl_path_key(f->path), bl_path_key(other->removed[k]->file.path));
+    if (both) return clash(x, f, "one found rows of it as it wants them, another deletes or updates them", err);
+  }
+  return BL_OK;
+}
+
+/* The sets move over. */
+static bl_status absorb_kept(absorbing *x, bl_staged *from, bl_error *err) {
+  BL_TRY(check_kept(x, from, x->into, err));
+  BL_TRY(check_kept(x, x->into, from, err));
+  for (size_t i = 0; i < from->n_kept; i++) {
+    bl_posset *rows = from->kept[i].rows;
+    from->kept[i].rows = NULL;
+    BL_TRY(bl_staged_keep(x->into, from->kept[i].data, rows, err));
+  }
+  return BL_OK;
+}
+
+static void absorb_counts(bl_staged_counts *into, const bl_staged_counts *from) {
+  into->rows_inserted += from->rows_inserted;
+  into->rows_updated += from->rows_updated;
+  into->rows_deleted += from->rows_deleted;
+  into->rows_unchanged += from->rows_unchanged;
+}
+
 static bl_status absorb_added(absorbing *x, const bl_staged *from, bl_error *err) {
   bl_staged *into = x->into;
   for (size_t i = 0; i < from->n_data; i++) {
@@ -145,6 +178,7 @@ static bl_status absorb_added(absorbing *x, const bl_staged *from, bl_error *err
 }
 
 static bl_status absorb_files(absorbing *x, bl_staged *from, bl_error *err) {
+  BL_TRY(absorb_kept(x, from, err));
   BL_TRY(absorb_added(x, from, err));
   BL_TRY(absorb_removed(x, from, err));
   for (size_t i = 0; i < from->n_vectors; i++) BL_TRY(absorb_vector(x, &from->vectors[i], err));
@@ -161,7 +195,7 @@ static bl_status absorb_summary(bl_staged *into, const bl_staged *from, bl_error
 }
 
 static bool rests_on_rows(const bl_staged *s) {
-  return s->reads_rows || s->n_removed || s->n_vectors;
+  return s->reads_rows || s->n_removed || s->n_vectors || s->n_kept;
 }
 
 static bool is_before(const bl_metadata *md, int64_t a, int64_t b) {
@@ -233,6 +267,7 @@ static bl_status absorb(absorbing *x, bl_staged *from, bl_error *err) {
   if (from->heeds_position) BL_TRY(bl_staged_on_position(into, from->on_position, err));
   if (!bl_str_eq(into->operation, from->operation)) into->operation = BL_STR("overwrite");
   BL_TRY(absorb_files(x, from, err));
+  absorb_counts(&into->counts, &from->counts);
   into->new_paths = into->new_paths || from->new_paths;
   into->keeps_rows = into->keeps_rows || from->keeps_rows;
   into->even_if_empty = into->even_if_empty || from->even_if_empty;

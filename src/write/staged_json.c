@@ -5,7 +5,8 @@
  *    "even-if-empty":…, "keeps-sequence-numbers":…, "after-position":…, "where":…, "schema-id":…,
  *    "partition-type":…,
  *    "data":[entry with "metrics", "sort-order-id"], "removed":[entry],
- *    "vectors":[{"data":entry, "positions":base64, "moved":base64}], "summary":{…}, "files":[…]}
+ *    "vectors":[{"data":entry, "positions":base64, "moved":base64}], "kept":[{"data":entry, "positions":base64}],
+ *    "counts":{…}, "summary":{…}, "files":[…]}
  *
  * Entries are those of scan/task_json.h, without row ids: nothing needs them (W1). Positions are the blob of a deletion
  * vector. */
@@ -126,6 +127,27 @@ static bl_status vectors_json(printer *p, const bl_staged *s, bl_json **out) {
   return *out ? BL_OK : bl_nomem(p->err);
 }
 
+static bl_status kept_json(printer *p, const bl_staged *s, bl_json **out) {
+  *out = bl_json_new(p->a, BL_J_ARRAY);
+  for (size_t i = 0; i < s->n_kept; i++) {
+    bl_json *v = bl_json_new(p->a, BL_J_OBJECT), *part;
+    BL_TRY(entry_json(p, s->kept[i].data, &part));
+    BL_TRY(set(p, v, "data", part));
+    BL_TRY(positions_json(p, s->kept[i].rows, &part));
+    BL_TRY(set(p, v, "positions", part));
+    BL_TRY(push(p, *out, v));
+  }
+  return *out ? BL_OK : bl_nomem(p->err);
+}
+
+static bl_status counts_json(printer *p, const bl_staged_counts *n, bl_json **out) {
+  *out = bl_json_new(p->a, BL_J_OBJECT);
+  BL_TRY(set_number(p, *out, "rows-inserted", n->rows_inserted));
+  BL_TRY(set_number(p, *out, "rows-updated", n->rows_updated));
+  BL_TRY(set_number(p, *out, "rows-deleted", n->rows_deleted));
+  return set_number(p, *out, "rows-unchanged", n->rows_unchanged);
+}
+
 static void add_part(const bl_field *f, bl_type *parts) {
   for (size_t i = 0; f && i < parts->n_fields; i++)
     if (parts->fields[i].id == -f->id) return;
@@ -221,6 +243,10 @@ static bl_status document(printer *p, const bl_staged *s, bl_json **out) {
   BL_TRY(set(p, *out, "removed", part));
   BL_TRY(vectors_json(p, s, &part));
   BL_TRY(set(p, *out, "vectors", part));
+  BL_TRY(kept_json(p, s, &part));
+  BL_TRY(set(p, *out, "kept", part));
+  BL_TRY(counts_json(p, &s->counts, &part));
+  BL_TRY(set(p, *out, "counts", part));
   return rest_json(p, s, *out);
 }
 
@@ -375,6 +401,47 @@ done:
   return st;
 }
 
+static bl_status read_kept_file(reader *r, const bl_json *v) {
+  const bl_json *data;
+  bl_manifest_entry e;
+  bl_posset *rows = NULL;
+  bl_status st;
+  BL_GO(bl_json_member(v, "data", BL_J_OBJECT, &data, r->err));
+  BL_GO(read_entry(r, data, &e));
+  BL_GO(read_positions(r, v, "positions", &rows));
+  if (!rows) BL_GO(bl_json_fail(r->err, BL_USAGE, v, "positions is missing"));
+  BL_GO(check_positions(r, v, &e.file, rows, NULL));
+  return bl_staged_keep(r->s, &e, rows, r->err);
+done:
+  bl_posset_free(rows);
+  return st;
+}
+
+/* An older version has neither of the two. */
+static bl_status read_kept(reader *r) {
+  const bl_json *kept;
+  BL_TRY(bl_json_member_opt(r->doc, "kept", BL_J_ARRAY, &kept, r->err));
+  for (const bl_json *v = kept ? kept->first : NULL; v; v = v->next) BL_TRY(read_kept_file(r, v));
+  return BL_OK;
+}
+
+static bl_status read_rows(reader *r, const bl_json *counts, const char *key, int64_t *out) {
+  BL_TRY(get_count(r, counts, key, out));
+  if (*out == BL_NONE) *out = 0;
+  return BL_OK;
+}
+
+static bl_status read_counts(reader *r) {
+  bl_staged_counts *n = &r->s->counts;
+  const bl_json *counts;
+  BL_TRY(bl_json_member_opt(r->doc, "counts", BL_J_OBJECT, &counts, r->err));
+  if (!counts) return BL_OK;
+  BL_TRY(read_rows(r, counts, "rows-inserted", &n->rows_inserted));
+  BL_TRY(read_rows(r, counts, "rows-updated", &n->rows_updated));
+  BL_TRY(read_rows(r, counts, "rows-deleted", &n->rows_deleted));
+  return read_rows(r, counts, "rows-unchanged", &n->rows_unchanged);
+}
+
 /* The table may be gone when the change is used: the filter keeps a copy of its own. */
 static bl_status copy_schema(const reader *r, const bl_schema *s, bl_schema **out) {
   bl_schema *own = *out = bl_arena_alloc(r->s->arena, 1, sizeof *own);
@@ -507,6 +574,7 @@ static bl_status read_head(reader *r) {
     return bl_json_fail(r->err, BL_UNSUPPORTED, r->doc, "version %d of staged changes", (int)version);
   BL_TRY(read_id(r));
   BL_TRY(bl_json_opt_str(r->doc, "table-uuid", &uuid, r->err));
+  if (!uuid.p && r->md->uuid.p) return bl_json_fail(r->err, BL_USAGE, r->doc, "table-uuid is missing");
   if (uuid.p && r->md->uuid.p && !bl_str_eq(uuid, r->md->uuid))
     return bl_json_fail(r->err, BL_USAGE, bl_json_get(r->doc, "table-uuid"), "it was staged for another table");
   BL_TRY(read_operation(r));
@@ -524,6 +592,8 @@ static bl_status read_document(reader *r, const char *json, size_t n) {
   BL_TRY(read_filter(r));
   BL_TRY(read_data(r));
   BL_TRY(read_removed(r));
+  BL_TRY(read_kept(r));
+  BL_TRY(read_counts(r));
   return read_rest(r);
 }
 

@@ -15,7 +15,7 @@
 enum { INSERT_ROWS = 65536 };
 
 typedef struct file_state {
-  bl_posset *gone, *moved; /* of all passes */
+  bl_posset *gone, *moved, *kept; /* of all passes; kept: rows of which no value differs */
 } file_state;
 
 typedef struct upsert {
@@ -193,7 +193,7 @@ done:
   return st;
 }
 
-/* Positions of the rows that differ. */
+/* Positions of the rows that differ, and of the others. */
 static bl_status note_moved(meeting *m, bl_error *err) {
   upsert *u = m->u;
   file_state *f = &u->files[m->rows->file - u->x->files];
@@ -204,8 +204,9 @@ static bl_status note_moved(meeting *m, bl_error *err) {
   u->c->counts.rows_unchanged += n - m->n_differ;
   u->again += m->n_again;
   if (!f->moved && m->n_differ) st = bl_posset_new(u->c->t->ctx, &f->moved, err);
+  if (st == BL_OK && !f->kept && m->n_differ < n) st = bl_posset_new(u->c->t->ctx, &f->kept, err);
   for (int64_t i = 0; st == BL_OK && i < n; i++)
-    if (m->differs[i]) st = bl_posset_add(f->moved, m->rows->positions[i], err);
+    st = bl_posset_add(m->differs[i] ? f->moved : f->kept, m->rows->positions[i], err);
   pthread_mutex_unlock(&u->lock);
   return st;
 }
@@ -313,6 +314,9 @@ static bl_status take_out(upsert *u, bl_error *err) {
   for (size_t i = 0; i < u->x->n_files; i++) {
     bl_touched *f = &u->x->files[i];
     file_state *s = &u->files[i];
+    bl_posset *kept = s->kept;
+    s->kept = NULL;
+    if (kept) BL_TRY(bl_staged_keep(u->c->staged, f->file->data, kept, err));
     if (s->moved) BL_TRY(bl_posset_copy(u->c->t->ctx, s->moved, &f->found, err));
     BL_TRY(unite(&f->found, &s->gone, err));
     f->moved = s->moved;
@@ -341,6 +345,7 @@ static void close_head(upsert *u) {
   for (size_t i = 0; u->files && i < u->x->n_files; i++) {
     bl_posset_free(u->files[i].gone);
     bl_posset_free(u->files[i].moved);
+    bl_posset_free(u->files[i].kept);
   }
   bl_free(ctx, u->files);
   bl_aschema_release(&u->keys);

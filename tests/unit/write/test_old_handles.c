@@ -324,6 +324,30 @@ static void test_old_handles__a_branch_of_another_table_of_that_name_is_not_writ
   world_end(&w);
 }
 
+/* The row was as it should be when the handle was opened: others have deleted it since. */
+static void test_old_handles__what_was_found_as_it_should_be_and_is_gone_comes_again(void **state) {
+  (void)state;
+  static const call del = {run_delete, "delete", .where = "k = 3", .mode = BL_MERGE_ON_READ};
+  static const call all[] = {
+      {run_upsert, "upsert", .rows = "{\"k\":3,\"p\":2,\"s\":\"c\"}\n{\"k\":4,\"p\":2,\"s\":\"d\"}\n"},
+      {run_upsert, "upsert", .rows = "{\"k\":3,\"p\":2,\"s\":\"c\"}\n{\"k\":4,\"p\":2,\"s\":\"D\"}\n"},
+      {run_apply, "apply", .rows = "{\"op\":\"r\",\"after\":{\"k\":3,\"p\":2,\"s\":\"c\"}}\n"},
+      {run_upsert, "sync", .rows = FIRST "{\"k\":6,\"p\":1,\"s\":\"f\"}\n", .kind = 1}};
+  for (size_t i = 0; i < BL_LEN(all); i++) {
+    world w = begin();
+    bl_table *old = open_now(&w);
+    direct(&w, &del);
+    by_handle_ok(&w, old, &all[i]);
+    assert_true(w.r.committed);
+    assert_int_equal(w.r.rows_inserted, 1);
+    test_rows got = world_scan(&w, NULL, false);
+    assert_int_equal(got.n, 6);
+    test_rows_free(&got);
+    bl_table_free(old);
+    world_end(&w);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_old_handles__every_verb_finds_a_branch_that_another_made),
@@ -339,6 +363,7 @@ int main(void) {
       cmocka_unit_test(test_old_handles__a_tag_is_refused_whenever_it_was_made),
       cmocka_unit_test(test_old_handles__a_branch_and_a_tag_that_changed_places_are_what_they_are_now),
       cmocka_unit_test(test_old_handles__a_branch_of_another_table_of_that_name_is_not_written_to),
+      cmocka_unit_test(test_old_handles__what_was_found_as_it_should_be_and_is_gone_comes_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,7 @@ static void check_like_direct(const call *c, const char *between) {
   assert_int_equal(told.rows_deleted, a.r.rows_deleted);
   commit_ok(&b, &text, 1);
   assert_int_equal(b.r.committed, a.r.committed);
+  counts_are(&b, a.r.rows_inserted, a.r.rows_updated, a.r.rows_deleted, a.r.rows_unchanged);
   assert_int_equal(b.r.data_files_added, a.r.data_files_added);
   assert_int_equal(b.r.data_files_removed, a.r.data_files_removed);
   assert_int_equal(b.r.rows_assigned, a.r.rows_assigned);
@@ -119,6 +120,57 @@ static void test_staged_verbs__an_update_and_a_delete_of_one_row_conflict(void *
     free(text);
     world_end(&w);
   }
+}
+
+/* Rows that are as the verb wants them, and that it therefore leaves, are part of what it says. */
+static const call keep_3 = {run_upsert, "upsert",
+                            .rows = "{\"k\":3,\"p\":2,\"s\":\"c\"}\n{\"k\":9,\"p\":3,\"s\":\"i\"}\n"};
+static const call delete_4 = {run_delete, "delete", .where = "k = 4", .mode = BL_MERGE_ON_READ};
+
+static void test_staged_verbs__rows_that_were_found_as_they_should_be_must_still_be_there(void **state) {
+  (void)state;
+  static const call cow_3 = {run_delete, "delete", .where = "k = 3", .mode = BL_COPY_ON_WRITE};
+  static const call all_2 = {run_delete, "delete", .where = "p = 2", .mode = BL_MERGE_ON_READ};
+  const call *others[] = {&delete_3, &delete_34, &update_3, &cow_3, &all_2};
+  for (size_t i = 0; i < BL_LEN(others); i++) {
+    world w = begin();
+    char *text = stage(&w, &keep_3);
+    direct(&w, others[i]);
+    commit_fails(&w, &text, 1, BL_CONFLICT, "conflict: ");
+    free(text);
+    world_end(&w);
+  }
+  world w = begin();
+  char *text = stage(&w, &keep_3);
+  direct(&w, &delete_4);
+  commit_ok(&w, &text, 1);
+  counts_are(&w, 1, 0, 0, 1);
+  free(text);
+  world_end(&w);
+}
+
+static void test_staged_verbs__parts_leave_each_other_the_rows_that_they_found_as_they_should_be(void **state) {
+  (void)state;
+  static const call cow_5 = {run_delete, "delete", .where = "k = 5", .mode = BL_COPY_ON_WRITE};
+  world w = begin();
+  char *texts[] = {stage(&w, &keep_3), stage(&w, &update_3), stage(&w, &cow_5), stage(&w, &delete_4)};
+  char *pairs[][2] = {{texts[0], texts[1]}, {texts[1], texts[0]}, {texts[2], texts[0]}};
+  for (size_t i = 0; i < BL_LEN(pairs); i++) commit_fails(&w, pairs[i], 2, BL_CONFLICT, "as it wants them");
+  char *good[] = {texts[3], texts[0]};
+  commit_ok(&w, good, 2);
+  counts_are(&w, 1, 0, 1, 1);
+  free_all(texts, BL_LEN(texts));
+  world_end(&w);
+}
+
+static void test_staged_verbs__a_description_without_its_table_is_taken_by_none(void **state) {
+  (void)state;
+  world w = begin();
+  char *text = stage(&w, &keep_3), *member = strstr(text, "table-uuid");
+  member[0] = 'x';
+  commit_fails(&w, &text, 1, BL_USAGE, "table-uuid is missing");
+  free(text);
+  world_end(&w);
 }
 
 static void test_staged_verbs__appended_rows_that_match_conflict_where_serializable(void **state) {
@@ -426,6 +478,9 @@ int main(void) {
       cmocka_unit_test(test_staged_verbs__files_are_added_as_they_lie),
       cmocka_unit_test(test_staged_verbs__deletes_of_others_unite_with_deletes),
       cmocka_unit_test(test_staged_verbs__an_update_and_a_delete_of_one_row_conflict),
+      cmocka_unit_test(test_staged_verbs__rows_that_were_found_as_they_should_be_must_still_be_there),
+      cmocka_unit_test(test_staged_verbs__parts_leave_each_other_the_rows_that_they_found_as_they_should_be),
+      cmocka_unit_test(test_staged_verbs__a_description_without_its_table_is_taken_by_none),
       cmocka_unit_test(test_staged_verbs__appended_rows_that_match_conflict_where_serializable),
       cmocka_unit_test(test_staged_verbs__events_of_a_source_that_another_has_applied_conflict),
       cmocka_unit_test(test_staged_verbs__parts_become_one_snapshot),
