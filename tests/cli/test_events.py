@@ -54,6 +54,13 @@ class Events(TableCase):
         self.assertEqual((again['rows_unchanged'], again['events_passed_over']), (2, 1))
         self.assertEqual(self.try_run(*words, '--batch-id', 'b').stderr, '')
 
+    def test_of_debezium_may_be_rows_and_others_of_no_table(self):
+        rows = [{**json.loads(ROWS[0]), '__op': 'c', '__source_lsn': 5}, {**json.loads(ROWS[1]), '__deleted': 'false'},
+                {'k': 7, 's': None, '__deleted': 'true'}]
+        others = [{'status': 'BEGIN', 'id': '1'}, {'ts_ms': 1}, {'databaseName': 'd', 'ddl': 'CREATE TABLE t (k INT)'}]
+        path = self.write('flat.ndjson', map(json.dumps, others + rows + [{'payload': others[1]}]))
+        self.assertEqual(self.applied(path, '--source', 'debezium')['rows_inserted'], 2)
+
     def test_of_a_changelog_are_read_from_every_format(self):
         t = self.path('source')
         self.run_ok('create', t, '--schema', 'k long not null, s string')
