@@ -78,7 +78,6 @@ static bl_status value_of(const bl_foreign_env *env, const bl_foreign_file *f, c
   bl_error e = BL_ERROR_INIT;
   bl_status st = BL_OK;
   decode(told, scratch);
-  if (scratch->failed) return bl_nomem(err);
   bl_str text = {scratch->p ? (const char *)scratch->p : "", scratch->n};
   *out = (bl_value){.kind = column->type.kind, .null = bl_str_is(text, HIVE_NULL)};
   if (!out->null) st = read_text(env, column, text, f->arena, out, &e);
@@ -124,6 +123,7 @@ bl_status bl_foreign_path(const bl_foreign_env *env, bl_foreign_file *f, bl_erro
   f->entry.partition = bl_arena_calloc(f->arena, n, sizeof *f->entry.partition);
   if (!f->told.fields || !f->entry.partition) return bl_nomem(err);
   bl_buf_init(&scratch, env->t->ctx, BL_BUF_MAX);
+  if (!bl_buf_reserve(&scratch, f->path.n + 1)) st = bl_nomem(err); /* no folder is longer when it is decoded */
   for (size_t i = 0; st == BL_OK && i < n; i++) st = look_for(env, f, &env->spec->fields[i], &scratch, err);
   bl_buf_free(&scratch);
   return st;

@@ -362,6 +362,29 @@ static void test_add_files__has_rows_whose_folders_values_changes_write(void **s
   }
 }
 
+typedef struct planned {
+  const char *table, *path;
+} planned;
+
+static bl_status plan_to_add(bl_ctx *ctx, void *user, bl_error *err) {
+  const planned *p = user;
+  bl_table *t;
+  BL_TRY(bl_table_open(ctx, p->table, NULL, &t, err));
+  bl_status st = bl_add_files(t, &p->path, 1, NULL, &(bl_write_options){.dry_run = true}, NULL, err);
+  bl_table_free(t);
+  return st;
+}
+
+static void test_add_files__fails_cleanly_when_memory_runs_out_over_folders(void **state) {
+  (void)state;
+  rows_world w;
+  rows_world_begin(&w, &(bl_create_options){.schema = "k long, p string, d decimal(5,2)", .partition = "p, d"});
+  planned p = {w.table, write_below(&w, "p=a%20b/d=1.5", (const int64_t[]){1}, 1)};
+  test_fail_each(plan_to_add, &p);
+  free((char *)p.path);
+  rows_world_end(&w);
+}
+
 /* ---- stored lineage ---- */
 
 static const char *const with_ids[] = {"k", "_row_id", "_last_updated_sequence_number"};
@@ -452,6 +475,7 @@ int main(void) {
       cmocka_unit_test(test_add_files__refuses_folders_that_do_not_fit_their_column),
       cmocka_unit_test(test_add_files__warns_where_neither_file_nor_folder_has_the_partition),
       cmocka_unit_test(test_add_files__has_rows_whose_folders_values_changes_write),
+      cmocka_unit_test(test_add_files__fails_cleanly_when_memory_runs_out_over_folders),
       cmocka_unit_test(test_add_files__copies_what_the_folders_say_with_rows_whose_ids_are_ignored),
       cmocka_unit_test(test_add_files__trusts_ids_that_are_free),
   };

@@ -143,6 +143,23 @@ static void test_update__of_a_field_makes_the_null_structs_around_it(void **stat
   }
 }
 
+static bl_status plan_to_fill(bl_ctx *ctx, void *user, bl_error *err) {
+  const char *set = "st.b.c = 'x'";
+  bl_table *t;
+  BL_TRY(bl_table_open(ctx, user, NULL, &t, err));
+  bl_status st = bl_update_rows(t, &set, 1, NULL, &(bl_write_options){.dry_run = true}, NULL, err);
+  bl_table_free(t);
+  return st;
+}
+
+static void test_update__of_a_field_fails_cleanly_when_memory_runs_out(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, st struct<a int, b struct<c string, d int>>", NULL);
+  world_append(&w, "{\"k\":0,\"st\":{\"a\":1,\"b\":{\"c\":\"c\",\"d\":4}}}\n{\"k\":1,\"st\":null}\n");
+  test_fail_each(plan_to_fill, w.table);
+  world_end(&w);
+}
+
 static void test_update__of_a_field_refuses_null_structs_whose_other_fields_must_have_values(void **state) {
   (void)state;
   world w = world_new(3, "k long, st struct<a int, b struct<c string, d int not null>>", NULL);
@@ -802,6 +819,7 @@ int main(void) {
       cmocka_unit_test(test_update__moves_rows_between_partitions),
       cmocka_unit_test(test_update__sets_nested_fields_and_copies_nested_values),
       cmocka_unit_test(test_update__of_a_field_makes_the_null_structs_around_it),
+      cmocka_unit_test(test_update__of_a_field_fails_cleanly_when_memory_runs_out),
       cmocka_unit_test(test_update__of_a_field_refuses_null_structs_whose_other_fields_must_have_values),
       cmocka_unit_test(test_update__that_fails_at_a_row_names_it_and_leaves_nothing),
       cmocka_unit_test(test_update__sees_lineage_columns),
