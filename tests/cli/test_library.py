@@ -5,6 +5,7 @@ import ctypes
 import gc
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -417,6 +418,18 @@ class Changes(LibraryCase):
         stream = self.source.changes()  # never read
         imported(stream).close()
         self.assertIsNone(stream.release)
+
+
+class Example(unittest.TestCase):
+    def test_shows_the_changes_of_a_table(self):
+        root = os.path.dirname(os.path.dirname(INCLUDE))
+        environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(LIBRARY))
+        p = subprocess.run([sys.executable, os.path.join(root, 'examples', 'changes.py'), os.path.join(root, 'examples', 'sample', 'orders')],
+                           env=environment, capture_output=True, text=True)
+        self.assertEqual((p.returncode, p.stderr), (0, ''))
+        lines = p.stdout.splitlines()
+        self.assertIn("{'id': 1, 'item': 'lamp'", lines[0])
+        self.assertIn("'_change_type': 'INSERT', '_change_ordinal': 8", lines[-1])
 
 
 if __name__ == '__main__':
