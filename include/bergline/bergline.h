@@ -10,8 +10,8 @@
  *  - A handle is made by bl_x_open or bl_x_new and ended by bl_x_free, which allows NULL. A function that fails leaves
  *    nothing behind: an out-parameter is then NULL or zeroed.
  *  - There are no globals. A bl_ctx may be used by several threads at once and must outlive what was made with it,
- * batches of rows too; a bl_table may be read by several threads at once; a stream, an error and a sink belong to one
- * thread at a time.
+ *    batches of rows too; a bl_table may be read by several threads at once; a stream, an error and a sink belong to one
+ *    thread at a time.
  *  - Memory comes from the ctx's allocator. Work larger than its budget goes to its temporary folder, so that the peak
  *    does not grow with the table. Every decoder has a limit; damaged input ends with BL_DAMAGED.
  *  - Rows are record batches of the Arrow C Data Interface (bergline/arrow_c.h). The consumer releases streams and

@@ -67,6 +67,10 @@ static void report(const bl_applying *a, const bl_write_options *o, bl_write_res
             "apply: %lld of %lld events lie before the position of their source and were passed over as "
             "already applied",
             (long long)a->n_skipped, (long long)a->n_events);
+  if (a->changelog && bl_source_surplus(a->source))
+    bl_warn(a->ctx,
+            "apply: %lld rows have the key of another row of the same commit: the last one of each key is there alone",
+            (long long)bl_source_surplus(a->source));
   if (a->n_unordered && a->changelog)
     bl_warn(a->ctx, "apply: %lld commits cannot be ordered beside those that were applied before: they were applied",
             (long long)a->n_unordered);

@@ -50,6 +50,7 @@ struct bl_source {
   const bl_field *wins;
 
   int64_t n_rows;
+  int64_t surplus; /* rows put of the number and key of another */
   struct ArrowArray *batches;
   size_t n_batches, cap_batches;
   int64_t bytes, budget;
@@ -625,6 +626,10 @@ bool bl_source_may_hold(const bl_source *s, const bl_key_reader *k, int64_t i) {
   return !s->short_keys || !short_key(k, i, &h) || (*seen_byte(s, h) & seen_bit(h));
 }
 
+static bool puts(const bl_source *s, int64_t row) {
+  return !bl_view_bool(&s->pass_view->children[s->held.n_fields - 1], row);
+}
+
 /* `row` comes before `later`, the last event of its key. */
 static void put_before(bl_source *s, int64_t later, int64_t row) {
   uint32_t *before = s->telling.before;
@@ -642,6 +647,7 @@ static bl_status index_row(bl_source *s, int64_t row, bl_error *err) {
     bool later = later_stays(s, other, row);
     s->initial[later ? other : row] = BL_ROW_DROPPED;
     if (later) s->slots[at] = (uint32_t)row + 1;
+    if (s->o.in_order && number_of(s, row) == number_of(s, other)) s->surplus += puts(s, row) && puts(s, other);
     if (s->telling.before) put_before(s, later ? row : other, later ? other : row);
     return BL_OK;
   }
@@ -650,13 +656,12 @@ static bl_status index_row(bl_source *s, int64_t row, bl_error *err) {
 }
 
 static bl_status hash_rows(bl_source *s, bl_error *err) {
-  const bl_view *deletes = &s->pass_view->children[s->held.n_fields - 1];
   bl_key_reader k;
   bl_status st = bl_key_reader_init(&k, s, s->pass_view, &s->held, err);
   for (int64_t i = 0; st == BL_OK && i < s->n; i++) {
     bool null;
     st = bl_key_reader_hash(&k, i, &s->hashes[i], &null, err);
-    s->initial[i] = bl_view_bool(deletes, i) ? BL_ROW_DELETE : BL_ROW_PUT;
+    s->initial[i] = puts(s, i) ? BL_ROW_PUT : BL_ROW_DELETE;
     note_seen(s, &k, i);
     if (st == BL_OK) st = index_row(s, i, err);
   }
@@ -713,6 +718,7 @@ static bl_status begin_sorter(bl_source *s, bl_error *err) {
 bl_status bl_source_begin(bl_source *s, bl_error *err) {
   s->spent = false;
   s->from_group = s->to_group = 0;
+  if (s->sorter) s->surplus = 0; /* its passes come again */
   if (s->sorter) return begin_sorter(s, err);
   if (s->rows) memcpy(s->states, s->initial, (size_t)s->n);
   return BL_OK;
@@ -751,6 +757,10 @@ static bl_status next_of_sorter(bl_source *s, bool *any, bl_error *err) {
 
 bl_status bl_source_next(bl_source *s, bool *any, bl_error *err) {
   return s->sorter ? next_of_sorter(s, any, err) : next_of_memory(s, any, err);
+}
+
+int64_t bl_source_surplus(const bl_source *s) {
+  return s->surplus;
 }
 
 int64_t bl_source_rows(const bl_source *s) {

@@ -56,6 +56,9 @@ bl_status bl_source_begin(bl_source *s, bl_error *err) BL_CHECKED;
 /* The next pass; *any = false: there is none. */
 bl_status bl_source_next(bl_source *s, bool *any, bl_error *err) BL_CHECKED;
 
+/* With in_order, of the passes since: how many rows are put by an event of the same number and key as another's. */
+int64_t bl_source_surplus(const bl_source *s);
+
 /* ---- of the pass in hand; thread-safe ---- */
 int64_t bl_source_rows(const bl_source *s);
 bl_source_state bl_source_state_of(const bl_source *s, int64_t row);

@@ -70,6 +70,17 @@ class Events(TableCase):
             self.run_ok('changes', t, '-o', path)
             self.applied(path, '--source', 'changes')
 
+    def test_of_rows_of_one_key_are_told(self):
+        t = self.path('source')
+        self.run_ok('create', t, '--schema', 'k long, s string')
+        self.run_ok('append', t, self.write('rows.ndjson', ['{"k": 1, "s": "a"}', '{"k": 1, "s": "b"}', '{"k": 2, "s": "c"}']))
+        self.run_ok('update', t, '--set', "s = 'd'", '--where', 'k = 2')
+        self.run_ok('changes', t, '-o', self.path('log.ndjson'))
+        self.run_ok('create', self.table, '--schema', 'k long, s string')
+        p = self.try_run('apply', self.table, self.path('log.ndjson'), '--key', 'k', '--source', 'changes')
+        self.assertIn('warning: apply: 1 rows have the key of another row of the same commit', p.stderr)
+        self.assertEqual(self.run_ok('scan', self.table, '--format', 'csv').split('\n')[1:], ['1,b', '2,d', ''])
+
     def test_that_are_wrong_are_named_by_file_and_place(self):
         self.run_ok('create', self.table, '--schema', 'k int not null, s string')
         path = self.write('bad.ndjson', ['{"op":"c","after":{"k":1}}', '{"op":"c","after":{"k":"x"}}'])
