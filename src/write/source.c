@@ -626,7 +626,7 @@ bool bl_source_may_hold(const bl_source *s, const bl_key_reader *k, int64_t i) {
   return !s->short_keys || !short_key(k, i, &h) || (*seen_byte(s, h) & seen_bit(h));
 }
 
-static bool puts(const bl_source *s, int64_t row) {
+static bool is_put(const bl_source *s, int64_t row) {
   return !bl_view_bool(&s->pass_view->children[s->held.n_fields - 1], row);
 }
 
@@ -647,7 +647,7 @@ static bl_status index_row(bl_source *s, int64_t row, bl_error *err) {
     bool later = later_stays(s, other, row);
     s->initial[later ? other : row] = BL_ROW_DROPPED;
     if (later) s->slots[at] = (uint32_t)row + 1;
-    if (s->o.in_order && number_of(s, row) == number_of(s, other)) s->surplus += puts(s, row) && puts(s, other);
+    if (s->o.in_order && number_of(s, row) == number_of(s, other)) s->surplus += is_put(s, row) && is_put(s, other);
     if (s->telling.before) put_before(s, later ? row : other, later ? other : row);
     return BL_OK;
   }
@@ -661,7 +661,7 @@ static bl_status hash_rows(bl_source *s, bl_error *err) {
   for (int64_t i = 0; st == BL_OK && i < s->n; i++) {
     bool null;
     st = bl_key_reader_hash(&k, i, &s->hashes[i], &null, err);
-    s->initial[i] = puts(s, i) ? BL_ROW_PUT : BL_ROW_DELETE;
+    s->initial[i] = is_put(s, i) ? BL_ROW_PUT : BL_ROW_DELETE;
     note_seen(s, &k, i);
     if (st == BL_OK) st = index_row(s, i, err);
   }
