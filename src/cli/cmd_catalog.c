@@ -187,18 +187,19 @@ static const struct action {
   const char *name, *args, *about;
   int min, max;
   bool creates; /* the store */
+  bool reads;   /* and changes nothing */
   bl_status (*run)(run *r);
 } actions[] = {
-    {"namespaces", "[NS]", "every namespace, or those below one", 0, 1, false, namespaces},
-    {"tables", "[NS]", "the tables of a namespace, or of all", 0, 1, false, tables},
-    {"properties", "NS", "the properties of a namespace", 1, 1, false, properties},
+    {"namespaces", "[NS]", "every namespace, or those below one", 0, 1, false, true, namespaces},
+    {"tables", "[NS]", "the tables of a namespace, or of all", 0, 1, false, true, tables},
+    {"properties", "NS", "the properties of a namespace", 1, 1, false, true, properties},
     {"create-namespace", "NS [--property K=V]…", "a new namespace; the catalog's file or folder is made with it", 1, 1,
-     true, create_namespace},
-    {"set-namespace", "NS [--property K=V]… [--unset K]…", "change properties", 1, 1, false, set_namespace},
-    {"drop-namespace", "NS", "remove an empty namespace", 1, 1, false, drop_namespace},
-    {"drop", "NS.T [--purge]", "remove a table's name, and its files", 1, 1, false, drop},
-    {"rename", "NS.T NS.U", "give a table another name", 2, 2, false, rename_table},
-    {"register", "NS.T METADATA", "give a metadata file a name", 2, 2, false, register_table},
+     true, false, create_namespace},
+    {"set-namespace", "NS [--property K=V]… [--unset K]…", "change properties", 1, 1, false, false, set_namespace},
+    {"drop-namespace", "NS", "remove an empty namespace", 1, 1, false, false, drop_namespace},
+    {"drop", "NS.T [--purge]", "remove a table's name, and its files", 1, 1, false, false, drop},
+    {"rename", "NS.T NS.U", "give a table another name", 2, 2, false, false, rename_table},
+    {"register", "NS.T METADATA", "give a metadata file a name", 2, 2, false, false, register_table},
 };
 
 /* In a dry run of what would make it, a store that is not there is none (NULL). */
@@ -215,7 +216,7 @@ static bl_status run_action(cli *c, const struct action *a, const catalog_values
   if (r.n_args < a->min || r.n_args > a->max)
     return bl_fail(&c->err, BL_USAGE, "wrong usage: bergline catalog %s %s", a->name, a->args);
   bl_status st = cli_table_options(c, &r.o);
-  r.o.to_change = strcmp(a->name, "namespaces") != 0 && strcmp(a->name, "tables") != 0;
+  r.o.to_change = !a->reads;
   if (st == BL_OK) st = open_catalog(&r, a->creates);
   if (st == BL_OK) st = a->run(&r);
   bl_catalog_free(r.catalog);

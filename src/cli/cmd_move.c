@@ -9,7 +9,6 @@ static bl_status moved(cli *c, const bl_write_result *r, const char *fmt, ...) B
 static bl_status moved(cli *c, const bl_write_result *r, const char *fmt, ...) {
   char what[500];
   cli_json j = {0};
-  bl_status st = BL_OK;
   bool dry = c->common.dry_run;
   va_list ap;
   va_start(ap, fmt);
@@ -26,8 +25,8 @@ static bl_status moved(cli *c, const bl_write_result *r, const char *fmt, ...) {
     cli_json_number(&j, "first_row_id", r->first_row_id);
     cli_json_number(&j, "rows_assigned", r->rows_assigned);
   }
-  if (!dry) st = cli_json_location(c, c->args[0], &j);
-  return st == BL_OK ? cli_json_print(c, &j) : st;
+  if (!dry) cli_json_location(c, c->args[0], &j);
+  return cli_json_print(c, &j);
 }
 
 static const char *branch_of(const bl_write_options *w) {

@@ -202,25 +202,24 @@ bl_status cli_write_result(cli *c, const bl_write_result *r) {
   return st;
 }
 
-bl_status cli_json_location(cli *c, const char *address, cli_json *j) {
+void cli_json_location(cli *c, const char *address, cli_json *j) {
   bl_table *t = NULL;
   bl_table_info info;
-  bl_status st = cli_open_table(c, address, &t);
-  if (st == BL_OK) {
+  if (cli_open_table(c, address, &t) == BL_OK) {
     bl_table_get_info(t, &info);
     cli_json_text(j, "metadata_location", info.metadata_location);
   } else {
-    free(j->p);
-    *j = (cli_json){0};
+    char text[1100];
+    snprintf(text, sizeof text, "the change is made, but its metadata file is not told: %s", c->err.message);
+    cli_log(NULL, BL_LOG_WARNING, text);
+    c->err = (bl_error)BL_ERROR_INIT;
   }
   bl_table_free(t);
-  return st;
 }
 
 bl_status cli_metadata_result(cli *c, const char *address, const char *fmt, ...) {
   char text[500];
   cli_json j = {0};
-  bl_status st = BL_OK;
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
@@ -229,8 +228,8 @@ bl_status cli_metadata_result(cli *c, const char *address, const char *fmt, ...)
   cli_json_text(&j, "done", c->common.dry_run ? "nothing (dry run)" : text);
   if (c->applied) cli_json_bool(&j, "already_applied", true);
   if (c->common.dry_run) cli_json_text(&j, "planned", text);
-  else st = cli_json_location(c, address, &j);
-  return st == BL_OK ? cli_json_print(c, &j) : st;
+  else cli_json_location(c, address, &j);
+  return cli_json_print(c, &j);
 }
 
 /* ---- lists ---- */

@@ -28,8 +28,8 @@ typedef struct cli_json {
 void cli_json_text(cli_json *j, const char *key, const char *value); /* NULL: null */
 void cli_json_number(cli_json *j, const char *key, int64_t v);
 void cli_json_bool(cli_json *j, const char *key, bool v);
-/* "metadata_location" of the table as it is now. Frees where it fails. */
-bl_status cli_json_location(cli *c, const char *address, cli_json *j);
+/* "metadata_location" of the table as it is now, after a change of it; a warning where that cannot be told. */
+void cli_json_location(cli *c, const char *address, cli_json *j);
 /* {…} without a line's end; for one of several objects. */
 bl_status cli_json_write(const bl_sink *sink, cli_json *j, bl_error *err);
 /* Print {…}\n to the output, or the same as aligned lines where the format is text. Frees. */

@@ -5,7 +5,7 @@
 #include "model/type.h"
 
 /* Do they differ in upper and lower case of ASCII letters alone (1), also by one letter that is another, too many,
- * missing or changed places with its neighbour (2), or by more (0)? Names of fewer than three letters differ by case
+ * missing or changed places with its neighbour (2), or by more (0)? Two of fewer than three letters differ by case
  * only: any other would be near. Equal names: 1. */
 int bl_name_slip(bl_str a, bl_str b);
 

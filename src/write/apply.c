@@ -66,7 +66,7 @@ static void report(const bl_applying *a, const bl_write_options *o, bl_write_res
     bl_warn(a->ctx,
             "apply: %lld of %lld events lie before the position of their source and were passed over as "
             "already applied",
-            (long long)a->n_skipped, (long long)a->n_events);
+            (long long)(a->n_skipped - a->n_known), (long long)a->n_events);
   if (a->changelog && bl_source_surplus(a->source))
     bl_warn(a->ctx,
             "apply: %lld rows have the key of another row of the same commit: the last one of each key is there alone",

@@ -79,6 +79,7 @@ typedef struct bl_applying {
   bl_table *t;
   bl_ctx *ctx;
   bl_arena *arena, *scratch, *place; /* scratch: of the text in hand; place: of `last`, of Debezium */
+  size_t place_bytes;                /* that `place` may grow to */
   const bl_schema *schema;
   bl_source *source;
   const bl_apply_options *o;

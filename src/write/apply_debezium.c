@@ -70,8 +70,9 @@ static const bl_json *image_of(const bl_json *event, const char *name) {
 /* The value of a key column, which may be inside structs: a.b; NULL: none. */
 static const bl_json *key_in(const bl_json *image, const char *key) {
   const bl_json *v = bl_json_get(image, key);
+  size_t n = strlen(key);
   for (const bl_json *m = image->first; m && !v; m = m->next)
-    if (m->kind == BL_J_OBJECT && strncmp(key, m->key.p, m->key.n) == 0 && key[m->key.n] == '.')
+    if (m->kind == BL_J_OBJECT && n > m->key.n && memcmp(key, m->key.p, m->key.n) == 0 && key[m->key.n] == '.')
       v = key_in(m, key + m->key.n + 1);
   return v && v->kind != BL_J_NULL ? v : NULL;
 }
@@ -114,7 +115,7 @@ static uint64_t hash_text(bl_str s) {
 
 static uint64_t hash_on(const bl_json *v, uint64_t before) {
   if (!v) return before;
-  const uint64_t parts[4] = {before, (uint64_t)v->kind * 2 + v->b, hash_text(v->key), hash_text(v->text)};
+  const uint64_t parts[5] = {before, (uint64_t)v->kind * 2 + v->b, v->n, hash_text(v->key), hash_text(v->text)};
   uint64_t h = bl_hash(parts, sizeof parts);
   for (const bl_json *m = v->first; m; m = m->next) h = hash_on(m, h);
   return h;
@@ -128,13 +129,14 @@ static uint64_t hash_of(const bl_json *event, char op) {
 /* Positions replace each other with each event: what they were goes when it has become much. */
 static bl_status keep_last(bl_applying *a, const bl_position *p, bl_error *err) {
   bl_arena *old = a->place;
-  if (old && bl_arena_bytes(old) < PLACE_BYTES) return bl_positions_set(old, &a->last, p, err);
+  if (old && bl_arena_bytes(old) < a->place_bytes) return bl_positions_set(old, &a->last, p, err);
   bl_positions all = a->last, kept = {0};
   a->last = kept;
   bl_status st = bl_arena_new(a->ctx, &a->place, err);
   if (st != BL_OK) a->place = NULL;
   for (size_t i = 0; st == BL_OK && i < all.n; i++) st = bl_positions_set(a->place, &a->last, &all.items[i], err);
   if (st == BL_OK) st = bl_positions_set(a->place, &a->last, p, err);
+  if (st == BL_OK) a->place_bytes = 2 * bl_arena_bytes(a->place) + PLACE_BYTES;
   bl_arena_free(old);
   return st;
 }

@@ -238,7 +238,7 @@ static bl_json *print_events(bl_arena *a, const bl_position *p) {
 }
 
 /* What is none of them says nothing. */
-static void read_events_of(bl_ctx *ctx, bl_str text, bl_position *out) {
+static bl_status read_events_of(bl_ctx *ctx, bl_str text, bl_position *out, bl_error *err) {
   bl_buf bytes;
   bl_buf_init(&bytes, ctx, 64);
   for (; text.n >= 16 && bl_parse_hex((bl_str){text.p, 16}, &bytes) && bytes.n == 8; bl_buf_clear(&bytes)) {
@@ -248,7 +248,9 @@ static void read_events_of(bl_ctx *ctx, bl_str text, bl_position *out) {
     size_t n = text.n > 16 ? 17 : 16;
     text = (bl_str){text.p + n, text.n - n};
   }
+  bl_status st = bl_buf_ok(&bytes, err);
   bl_buf_free(&bytes);
+  return st;
 }
 
 /* ---- positions of several sources ---- */
@@ -345,7 +347,7 @@ static bl_status read_one(bl_arena *a, const bl_json *v, bl_str source, bl_posit
   BL_TRY(read_log(a, v, &p, err));
   if (!p.log) return BL_OK;
   if (bl_position_is_commit(&p)) p.source = BL_STR(BL_CHANGES_SOURCE);
-  read_events_of(bl_arena_ctx(a), scalar(v, "events"), &p);
+  BL_TRY(read_events_of(bl_arena_ctx(a), scalar(v, "events"), &p, err));
   return bl_positions_set(a, out, &p, err);
 }
 

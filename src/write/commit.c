@@ -453,15 +453,16 @@ bl_status bl_commit_change(bl_table *t, bl_staged *s, const bl_write_options *o,
   BL_TRY(bl_pointer_check(t, err));
   BL_TRY(bl_encryption_check(t, err));
   BL_TRY(bl_summary_check(o, err));
-  fill_counts(&s->counts, r);
-  if (o->dry_run || o->stage) fill_dry(s, r);
-  if (o->dry_run) return BL_OK;
-  if (o->stage) return bl_staged_give(s, t, o, err);
-  bool empty = is_empty(s, o);
-  if (empty && !s->n_kept) return BL_OK;
+  bool empty = is_empty(s, o), dry = o->dry_run || o->stage;
+  if (o->stage && !o->dry_run) BL_TRY(bl_staged_give(s, t, o, err));
+  if (dry) fill_dry(s, r);
+  if (dry || (empty && !s->n_kept)) {
+    fill_counts(&s->counts, r);
+    return BL_OK;
+  }
   bl_status st = committing_init(&c, t, s, o, err);
   if (st == BL_OK) st = empty ? validate_kept(&c, err) : all_attempts(&c, o, r, err);
-  if (r->already_applied) fill_counts(&(bl_staged_counts){0}, r);
+  if (st == BL_OK && !r->already_applied) fill_counts(&s->counts, r);
   /* Another applied the batch meanwhile. With files of documents it may have been these very files. */
   if (st == BL_OK && !r->committed && !s->n_ids) bl_staged_discard(s, t);
   committing_dispose(&c);

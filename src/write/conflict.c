@@ -5,7 +5,8 @@
  * 3. Deletes that were added meanwhile must not be lost: where they touch a file that the change removes, it conflicts.
  * 4. Deletes of rows in one file are united, but a row that one of the two wrote anew (an update) must not be deleted
  * or written by the other: its new image would stay.
- * 5. A row that the change found to be as it wants it must still be there: it is in no file that the change writes.
+ * 5. A row that the change found to be as it wants it, for which it therefore writes neither row nor vector, must still
+ *    be there.
  * 6. Serializable: a file that was added meanwhile must not hold rows that the change would have read. Files of a
  *    "replace" hold only rows that were there before. */
 #include <stdio.h>

@@ -104,7 +104,7 @@ static bool goes_into(meaning is, bl_kind k) {
 static bl_status unfit(const bl_putter *p, const bl_field *f, bl_str what, const char *before, const char *between,
                        const char *after, bl_error *err) {
   bl_buf why;
-  bl_buf_init(&why, p->ctx, 4096);
+  bl_buf_init(&why, p->ctx, BL_BUF_MAX);
   bl_buf_cstr(&why, before);
   bl_buf_cstr(&why, between);
   bl_type_print(&why, &f->type);

@@ -381,7 +381,7 @@ static bl_status put_entry(bl_putter *p, bl_builder *b, const bl_field *f, const
   return bl_builder_close(e, err);
 }
 
-/* An object by string keys, or an array of {"key":…, "value":…}. */
+/* An object by string keys, or an array of {"key":…, "value":…} or [key, value]. */
 static bl_status put_map(bl_putter *p, bl_builder *b, const bl_field *f, const bl_json *v, saying s, bl_error *err) {
   bool object = v->kind == BL_J_OBJECT && f->type.fields[0].type.kind == BL_STRING;
   if (!object && v->kind != BL_J_ARRAY) return wrong_kind(p, f, v, err);

@@ -133,23 +133,35 @@ static bl_status absorb_vector(absorbing *x, bl_staged_vector *v, bl_error *err)
 }
 
 /* A row that one leaves because it is as it wants it must not be another's. */
-static bl_status check_kept(const absorbing *x, const bl_staged *keeps, const bl_staged *other, bl_error *err) {
+static bl_status check_kept(const absorbing *x, const bl_staged *keeps, const bl_staged *other, const bl_map *removed,
+                            bl_error *err) {
   for (size_t i = 0; i < keeps->n_kept; i++) {
     const bl_data_file *f = &keeps->kept[i].data->file;
     const bl_staged_vector *v = bl_staged_vector_find(other, f->path);
     bool both = false;
     if (v) BL_TRY(have_one_row(keeps->kept[i].rows, v->added, x->t->ctx, &both, err));
-    for (size_t k = 0; !both && k < other->n_removed; k++)
-      both = bl_str_eq(bl_path_key(f->path), bl_path_key(other->removed[k]->file.path));
-    if (both) return clash(x, f, "one found rows of it as it wants them, another deletes or updates them", err);
+    if (both || bl_map_get(removed, bl_path_key(f->path)))
+      return clash(x, f, "one found rows of it as it wants them, another deletes or updates them", err);
   }
   return BL_OK;
 }
 
+static bl_status check_kept_of_into(const absorbing *x, const bl_staged *from, bl_error *err) {
+  bl_map *removed;
+  if (!x->into->n_kept) return BL_OK;
+  BL_TRY(bl_map_new(x->t->ctx, &removed, err));
+  bl_status st = BL_OK;
+  for (size_t i = 0; i < from->n_removed && st == BL_OK; i++)
+    if (!bl_map_put(removed, bl_path_key(from->removed[i]->file.path), i, NULL)) st = bl_nomem(err);
+  if (st == BL_OK) st = check_kept(x, x->into, from, removed, err);
+  bl_map_free(removed);
+  return st;
+}
+
 /* The sets move over. */
 static bl_status absorb_kept(absorbing *x, bl_staged *from, bl_error *err) {
-  BL_TRY(check_kept(x, from, x->into, err));
-  BL_TRY(check_kept(x, x->into, from, err));
+  BL_TRY(check_kept(x, from, x->into, x->removed, err));
+  BL_TRY(check_kept_of_into(x, from, err));
   for (size_t i = 0; i < from->n_kept; i++) {
     bl_posset *rows = from->kept[i].rows;
     from->kept[i].rows = NULL;
@@ -158,11 +170,13 @@ static bl_status absorb_kept(absorbing *x, bl_staged *from, bl_error *err) {
   return BL_OK;
 }
 
-static void absorb_counts(bl_staged_counts *into, const bl_staged_counts *from) {
-  into->rows_inserted += from->rows_inserted;
-  into->rows_updated += from->rows_updated;
-  into->rows_deleted += from->rows_deleted;
-  into->rows_unchanged += from->rows_unchanged;
+static bl_status absorb_counts(bl_staged_counts *into, const bl_staged_counts *from, bl_error *err) {
+  if (bl_add64(into->rows_inserted, from->rows_inserted, &into->rows_inserted) &&
+      bl_add64(into->rows_updated, from->rows_updated, &into->rows_updated) &&
+      bl_add64(into->rows_deleted, from->rows_deleted, &into->rows_deleted) &&
+      bl_add64(into->rows_unchanged, from->rows_unchanged, &into->rows_unchanged))
+    return BL_OK;
+  return bl_fail(err, BL_USAGE, "staged changes: their counts of rows are too large");
 }
 
 static bl_status absorb_added(absorbing *x, const bl_staged *from, bl_error *err) {
@@ -267,7 +281,7 @@ static bl_status absorb(absorbing *x, bl_staged *from, bl_error *err) {
   if (from->heeds_position) BL_TRY(bl_staged_on_position(into, from->on_position, err));
   if (!bl_str_eq(into->operation, from->operation)) into->operation = BL_STR("overwrite");
   BL_TRY(absorb_files(x, from, err));
-  absorb_counts(&into->counts, &from->counts);
+  BL_TRY(absorb_counts(&into->counts, &from->counts, err));
   into->new_paths = into->new_paths || from->new_paths;
   into->keeps_rows = into->keeps_rows || from->keeps_rows;
   into->even_if_empty = into->even_if_empty || from->even_if_empty;

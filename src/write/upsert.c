@@ -193,21 +193,39 @@ done:
   return st;
 }
 
-/* Positions of the rows that differ, and of the others. */
-static bl_status note_moved(meeting *m, bl_error *err) {
+/* Positions of the rows of a batch that differ, or of the others. */
+static bl_status collect(const meeting *m, bool differ, bl_posset **out, bl_error *err) {
+  bl_status st = bl_posset_new(m->u->c->t->ctx, out, err);
+  for (int64_t i = 0; st == BL_OK && i < m->rows->batch.length; i++)
+    if ((m->differs[i] != 0) == differ) st = bl_posset_add(*out, m->rows->positions[i], err);
+  return st;
+}
+
+static bl_status unite(bl_posset **into, bl_posset **from, bl_error *err) {
+  if (!*from) return BL_OK;
+  if (*into) return bl_posset_or(*into, *from, err);
+  *into = *from;
+  *from = NULL;
+  return BL_OK;
+}
+
+/* What differs and, for the commit, what does not. */
+static bl_status note_met(meeting *m, bl_error *err) {
   upsert *u = m->u;
   file_state *f = &u->files[m->rows->file - u->x->files];
   int64_t n = m->rows->batch.length;
-  bl_status st = BL_OK;
+  bl_posset *moved = NULL, *kept = NULL;
+  bl_status st = m->n_differ ? collect(m, true, &moved, err) : BL_OK;
+  if (st == BL_OK && m->n_differ < n && u->pool) st = collect(m, false, &kept, err);
   pthread_mutex_lock(&u->lock);
   u->c->counts.rows_updated += m->n_differ;
   u->c->counts.rows_unchanged += n - m->n_differ;
   u->again += m->n_again;
-  if (!f->moved && m->n_differ) st = bl_posset_new(u->c->t->ctx, &f->moved, err);
-  if (st == BL_OK && !f->kept && m->n_differ < n) st = bl_posset_new(u->c->t->ctx, &f->kept, err);
-  for (int64_t i = 0; st == BL_OK && i < n; i++)
-    st = bl_posset_add(m->differs[i] ? f->moved : f->kept, m->rows->positions[i], err);
+  if (st == BL_OK) st = unite(&f->moved, &moved, err);
+  if (st == BL_OK) st = unite(&f->kept, &kept, err);
   pthread_mutex_unlock(&u->lock);
+  bl_posset_free(moved);
+  bl_posset_free(kept);
   return st;
 }
 
@@ -223,7 +241,7 @@ static bl_status meet(meeting *m, bl_error *err) {
   BL_TRY(bl_view_new(ctx, &u->columns, &m->theirs_view, err));
   BL_TRY(find_source_rows(m, err));
   BL_TRY(compare(m, err));
-  BL_TRY(note_moved(m, err));
+  BL_TRY(note_met(m, err));
   if (m->n_differ == 0 || !u->pool) return BL_OK;
   BL_TRY(new_versions(m, &out, err));
   return bl_writer_pool_write(u->pool, &out, err);
@@ -278,14 +296,6 @@ static bl_status insert_new(upsert *u, bl_error *err) {
 }
 
 /* ---- the passes ---- */
-
-static bl_status unite(bl_posset **into, bl_posset **from, bl_error *err) {
-  if (!*from) return BL_OK;
-  if (*into) return bl_posset_or(*into, *from, err);
-  *into = *from;
-  *from = NULL;
-  return BL_OK;
-}
 
 /* After a pass: rows to compare are forgotten, rows to delete are gone. */
 static bl_status take_pass(upsert *u, bl_error *err) {

@@ -95,7 +95,7 @@ typedef struct bl_catalog_options {
   const char *const *keys, *const *values;
   size_t n_properties;
   bool create;    /* make the store where it is not there yet */
-  bool to_change; /* one that another keeps locked is BL_CONFLICT, not BL_IO */
+  bool to_change; /* one that another keeps locked is BL_CONFLICT, not BL_IO; so it is when it was changed once */
 } bl_catalog_options;
 
 typedef struct bl_catalog_driver {

@@ -304,6 +304,18 @@ static void test_partial__arrays_that_are_like_what_was_left_out_are_values(void
   world_end(&w);
 }
 
+/* Names may hold any character: a key is found by all of them. */
+static void test_partial__a_name_that_only_begins_like_the_key_is_another(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, s string", NULL);
+  apply(&w,
+        "{\"op\":\"u\",\"before\":{\"k\\u0000xxxxxxxxxxxxxxxx\":{\"k\":1}},\"after\":{\"k\":2,\"s\":\"a\"}}\n"
+        "{\"op\":\"u\",\"before\":{\"\":{\"k\":1}},\"after\":{\"k\":3,\"s\":\"b\"}}\n",
+        BL_APPLY_DEBEZIUM);
+  world_holds(&w, "{\"k\":2,\"s\":\"a\"}\n{\"k\":3,\"s\":\"b\"}\n");
+  world_end(&w);
+}
+
 static void test_partial__the_image_before_tells_what_was_left_out(void **state) {
   (void)state;
   world w = world_new(3, "k long, s string, n int", NULL);
@@ -443,6 +455,18 @@ static void test_positions__know_an_event_that_their_source_sends_at_another_tim
   assert_true(w.r.already_applied);
   apply(&w, SENT(2, "b"), BL_APPLY_DEBEZIUM);
   counts_are(&w, 1, 0, 0, 0);
+  world_end(&w);
+}
+
+static void test_positions__tell_events_apart_by_what_is_inside_what(void **state) {
+  (void)state;
+  world w = world_new(3, "k long, l list<list<int>>", NULL);
+#define LISTS(l) "{\"op\":\"u\",\"after\":{\"k\":1,\"l\":" l "},\"source\":{\"change_lsn\":5}}\n"
+  apply(&w, LISTS("[[1],[2,3]]"), BL_APPLY_DEBEZIUM);
+  apply(&w, LISTS("[[1,2],[3]]"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 0, 1, 0, 0);
+  apply(&w, LISTS("[[],[1,2,3]]"), BL_APPLY_DEBEZIUM);
+  counts_are(&w, 0, 1, 0, 0);
   world_end(&w);
 }
 
@@ -971,6 +995,7 @@ int main(void) {
       cmocka_unit_test(test_partial__a_deletion_ends_what_was_told),
       cmocka_unit_test(test_partial__a_value_that_was_left_out_is_kept_in_every_form),
       cmocka_unit_test(test_partial__arrays_that_are_like_what_was_left_out_are_values),
+      cmocka_unit_test(test_partial__a_name_that_only_begins_like_the_key_is_another),
       cmocka_unit_test(test_partial__the_image_before_tells_what_was_left_out),
       cmocka_unit_test(test_partial__a_new_row_needs_what_it_cannot_do_without),
       cmocka_unit_test(test_partial__more_events_than_memory_holds_tell_together),
@@ -979,6 +1004,7 @@ int main(void) {
       cmocka_unit_test(test_positions__new_events_at_the_same_one_are_applied),
       cmocka_unit_test(test_positions__the_last_events_of_a_batch_are_known_when_they_come_again),
       cmocka_unit_test(test_positions__know_an_event_that_their_source_sends_at_another_time),
+      cmocka_unit_test(test_positions__tell_events_apart_by_what_is_inside_what),
       cmocka_unit_test(test_positions__of_oracle_and_of_snapshots_do_not_tell_events_apart),
       cmocka_unit_test(test_positions__are_kept_where_no_row_changes),
       cmocka_unit_test(test_positions__that_were_applied_do_not_hide_a_batch),

@@ -163,6 +163,27 @@ static void test_staged_verbs__parts_leave_each_other_the_rows_that_they_found_a
   world_end(&w);
 }
 
+static void test_staged_verbs__counts_of_rows_may_be_absent_and_are_not_believed_to_fit(void **state) {
+  (void)state;
+  world w = begin();
+  char *texts[] = {stage(&w, &delete_3), stage(&w, &delete_4)};
+  for (size_t i = 0; i < 2; i++) {
+    char *at = strstr(texts[i], "\"counts\":{"), *end = strchr(at, '}') + 1;
+    char *other = malloc(strlen(texts[i]) + 100);
+    sprintf(other, "%.*s\"counts\":{\"rows-deleted\":9223372036854775807}%s", (int)(at - texts[i]), texts[i], end);
+    free(texts[i]);
+    texts[i] = other;
+  }
+  commit_fails(&w, texts, 2, BL_USAGE, "counts of rows are too large");
+  assert_int_equal(w.r.rows_deleted, 0);
+  char *at = strstr(texts[0], "\"counts\"");
+  at[1] = 'x';
+  commit_ok(&w, texts, 1);
+  assert_int_equal(w.r.rows_deleted, 0);
+  free_all(texts, 2);
+  world_end(&w);
+}
+
 static void test_staged_verbs__a_description_without_its_table_is_taken_by_none(void **state) {
   (void)state;
   world w = begin();
@@ -480,6 +501,7 @@ int main(void) {
       cmocka_unit_test(test_staged_verbs__an_update_and_a_delete_of_one_row_conflict),
       cmocka_unit_test(test_staged_verbs__rows_that_were_found_as_they_should_be_must_still_be_there),
       cmocka_unit_test(test_staged_verbs__parts_leave_each_other_the_rows_that_they_found_as_they_should_be),
+      cmocka_unit_test(test_staged_verbs__counts_of_rows_may_be_absent_and_are_not_believed_to_fit),
       cmocka_unit_test(test_staged_verbs__a_description_without_its_table_is_taken_by_none),
       cmocka_unit_test(test_staged_verbs__appended_rows_that_match_conflict_where_serializable),
       cmocka_unit_test(test_staged_verbs__events_of_a_source_that_another_has_applied_conflict),
