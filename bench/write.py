@@ -49,7 +49,7 @@ n = rows.num_rows
 spread = changed(rows.take(pa.array(range(0, n - n // 1000, 111))))
 new = rows.slice(0, n // 1000).set_column(0, 'id', pa.array(range(2 * n, 2 * n + n // 1000)))
 for name, t in (('spread', pa.concat_tables([spread, new])), ('near', changed(rows.slice(3 * n // 10, n // 100)))):
-    with ipc.new_stream(sys.argv[2] + '/' + name + '.arrow', t.schema) as w: w.write_table(t.combine_chunks(), max_chunksize=65536)
+    with ipc.new_stream(sys.argv[2] + '/' + name + '.arrows', t.schema) as w: w.write_table(t.combine_chunks(), max_chunksize=65536)
     pq.write_table(t, sys.argv[2] + '/' + name + '.parquet')
 """
 
@@ -62,12 +62,12 @@ def prepare():
     os.makedirs(os.path.dirname(orders))
     source = os.path.join(args.warehouse, "bench", "orders_mor")
     first = common.report_of(args.program, "inspect", source, "snapshots")[0]["snapshot_id"]
-    bergline("scan", source, "--at", "id:%d" % first, "--format", "arrow", "-o", file("orders.arrow"))
+    bergline("scan", source, "--at", "id:%d" % first, "-o", file("orders.arrows"))
     shutil.copytree(source, orders)
     bergline("relocate", orders, "--to", orders)
     bergline("rollback", orders, str(first), "--yes")
     shutil.move(orders, base)
-    subprocess.run([args.python, "-c", SOURCES, file("orders.arrow"), scratch], check=True)
+    subprocess.run([args.python, "-c", SOURCES, file("orders.arrows"), scratch], check=True)
 
 
 def fresh():
@@ -94,13 +94,13 @@ def append():
     target = os.path.join(wh, "bench", "appended")
     shutil.rmtree(target, ignore_errors=True)
     bergline("create", target, "--schema", SCHEMA)
-    result = measured([args.program, "append", target, file("orders.arrow")])
+    result = measured([args.program, "append", target, file("orders.arrows")])
     shutil.rmtree(target)
     return result
 
 
 def encode():
-    result = measured([os.path.join(args.programs, "encode"), "-t", threads, "-o", file("out.parquet"), file("orders.arrow")])
+    result = measured([os.path.join(args.programs, "encode"), "-t", threads, "-o", file("out.parquet"), file("orders.arrows")])
     os.remove(file("out.parquet"))
     return result
 
@@ -130,10 +130,10 @@ def spark(case, *words):
 def cases():
     update = ("update", "--set", "amount = amount + 1", "--where", "quantity < 10")
     delete = verb("delete", "--where", "quantity < 5", "--mode", "merge-on-read", "--yes")
-    upsert = {name: verb("upsert", file(name + ".arrow"), "--key", "id", "--mode", "merge-on-read") for name in ("spread", "near")}
+    upsert = {name: verb("upsert", file(name + ".arrows"), "--key", "id", "--mode", "merge-on-read") for name in ("spread", "near")}
     mor, cow = verb(*update, "--mode", "merge-on-read"), verb(*update, "--mode", "copy-on-write")
     yield "append 10M rows", append, "plain Parquet file of them", encode, 1 / 1.25
-    yield "append 10M rows", append, "PyIceberg append, v2", peer("pyiceberg_write.py", "--input", file("orders.arrow"), "--case", "append"), 1
+    yield "append 10M rows", append, "PyIceberg append, v2", peer("pyiceberg_write.py", "--input", file("orders.arrows"), "--case", "append"), 1
     yield "update 1 %, copy-on-write", cow, "plain copy of the files", copy, 1 / 1.2
     if not args.spark:
         return
@@ -159,7 +159,7 @@ def new_catalog():
 
 def in_one_process(n, *words, folder=None):
     folder = folder or new_catalog()[0]
-    text = common.timed([os.path.join(args.programs, "commits"), "-n", str(n), *words, folder + "/c.db", folder + "/wh", "bench.orders", file("near.arrow")])[2]
+    text = common.timed([os.path.join(args.programs, "commits"), "-n", str(n), *words, folder + "/c.db", folder + "/wh", "bench.orders", file("near.arrows")])[2]
     return [json.loads(line) for line in text.decode().strip().split("\n")]
 
 
@@ -180,7 +180,7 @@ def by_command(n):
 
 
 def pyiceberg(case, *words):
-    return [args.python, os.path.join(here, "peers", "pyiceberg_write.py"), "--warehouse", wh, "--input", file("near.arrow"), "--case", case, *words]
+    return [args.python, os.path.join(here, "peers", "pyiceberg_write.py"), "--warehouse", wh, "--input", file("near.arrows"), "--case", case, *words]
 
 
 def pyiceberg_in_one_process(n):
