@@ -26,16 +26,18 @@ static inline bool bl_str_eq(bl_str a, bl_str b) {
 static inline bool bl_str_is(bl_str a, const char *b) {
   return bl_str_eq(a, bl_str_of(b));
 }
-/* Equal but for the case of ASCII letters, whatever the locale. */
-static inline bool bl_str_is_nocase(bl_str a, const char *b) {
+/* Of ASCII letters, whatever the locale. */
+static inline char bl_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+/* Equal but for the case of ASCII letters. */
+static inline bool bl_str_eq_nocase(bl_str a, bl_str b) {
   size_t i = 0;
-  for (; i < a.n && b[i]; i++) {
-    unsigned char x = (unsigned char)a.p[i], y = (unsigned char)b[i];
-    if (x >= 'A' && x <= 'Z') x |= 0x20;
-    if (y >= 'A' && y <= 'Z') y |= 0x20;
-    if (x != y) return false;
-  }
-  return i == a.n && !b[i];
+  while (i < a.n && i < b.n && bl_lower(a.p[i]) == bl_lower(b.p[i])) i++;
+  return i == a.n && i == b.n;
+}
+static inline bool bl_str_is_nocase(bl_str a, const char *b) {
+  return bl_str_eq_nocase(a, bl_str_of(b));
 }
 static inline bool bl_str_starts(bl_str a, bl_str prefix) {
   return a.n >= prefix.n && (prefix.n == 0 || memcmp(a.p, prefix.p, prefix.n) == 0);

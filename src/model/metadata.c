@@ -56,6 +56,12 @@ const bl_snapshot *bl_metadata_snapshot(const bl_metadata *m, int64_t id) {
   return s->id == id ? s : NULL;
 }
 
+const bl_snapshot *bl_metadata_snapshot_with(const bl_metadata *m, const char *key, bl_str value) {
+  for (size_t i = 0; i < m->n_snapshots; i++)
+    if (bl_pairs_is(&m->snapshots[i].summary, key, value)) return &m->snapshots[i];
+  return NULL;
+}
+
 const bl_schema *bl_metadata_schema(const bl_metadata *m, int32_t id) {
   for (size_t i = 0; i < m->n_schemas; i++)
     if (m->schemas[i].id == id) return &m->schemas[i];

@@ -106,6 +106,8 @@ bl_status bl_metadata_index(bl_metadata *m, bl_error *err) BL_CHECKED;
 
 /* NULL where there is none. Snapshot look-up is a binary search in snapshot_index. */
 const bl_snapshot *bl_metadata_snapshot(const bl_metadata *m, int64_t id);
+/* The first one whose summary has this pair. */
+const bl_snapshot *bl_metadata_snapshot_with(const bl_metadata *m, const char *key, bl_str value);
 const bl_schema *bl_metadata_schema(const bl_metadata *m, int32_t id);
 const bl_schema *bl_metadata_current_schema(const bl_metadata *m);
 const bl_sort_order *bl_metadata_default_order(const bl_metadata *m); /* NULL: it is not listed */

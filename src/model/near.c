@@ -5,17 +5,6 @@
 
 enum { MOST_NAME = 90 };
 
-static char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
-static bool same(bl_str a, bl_str b) {
-  if (a.n != b.n) return false;
-  for (size_t i = 0; i < a.n; i++)
-    if (lower(a.p[i]) != lower(b.p[i])) return false;
-  return true;
-}
-
 static bl_str behind(bl_str s, size_t n) {
   return (bl_str){s.p + n, s.n - n};
 }
@@ -25,14 +14,14 @@ int bl_name_slip(bl_str a, bl_str b) {
     bl_str longer = b;
     b = a, a = longer;
   }
-  if (same(a, b)) return 1;
+  if (bl_str_eq_nocase(a, b)) return 1;
   if (a.n < 3 || a.n - b.n > 1) return 0;
   size_t i = 0; /* where they part */
-  while (i < b.n && lower(a.p[i]) == lower(b.p[i])) i++;
-  if (a.n > b.n) return same(behind(a, i + 1), behind(b, i)) ? 2 : 0;
-  if (same(behind(a, i + 1), behind(b, i + 1))) return 2;
-  bool swapped = i + 1 < a.n && lower(a.p[i]) == lower(b.p[i + 1]) && lower(a.p[i + 1]) == lower(b.p[i]);
-  return swapped && same(behind(a, i + 2), behind(b, i + 2)) ? 2 : 0;
+  while (i < b.n && bl_lower(a.p[i]) == bl_lower(b.p[i])) i++;
+  if (a.n > b.n) return bl_str_eq_nocase(behind(a, i + 1), behind(b, i)) ? 2 : 0;
+  if (bl_str_eq_nocase(behind(a, i + 1), behind(b, i + 1))) return 2;
+  bool swapped = i + 1 < a.n && bl_lower(a.p[i]) == bl_lower(b.p[i + 1]) && bl_lower(a.p[i + 1]) == bl_lower(b.p[i]);
+  return swapped && bl_str_eq_nocase(behind(a, i + 2), behind(b, i + 2)) ? 2 : 0;
 }
 
 typedef struct search {

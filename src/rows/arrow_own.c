@@ -21,6 +21,15 @@ void bl_array_move(struct ArrowArray *from, struct ArrowArray *to) {
   from->release = NULL;
 }
 
+void bl_array_cut_columns(struct ArrowArray *batch) {
+  for (int64_t i = 0; batch->offset && i < batch->n_children; i++) {
+    batch->children[i]->offset += batch->offset;
+    batch->children[i]->length = batch->length;
+    if (batch->children[i]->null_count != 0) batch->children[i]->null_count = -1;
+  }
+  batch->offset = 0;
+}
+
 static void release_owned(struct ArrowArray *a) {
   owner *o = a->private_data;
   bl_ctx *ctx = o->ctx;

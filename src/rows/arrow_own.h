@@ -19,6 +19,8 @@ bl_status bl_array_keep(struct ArrowArray *a, struct ArrowArray *other, bl_error
 void bl_array_release(struct ArrowArray *a); /* released ones allowed */
 /* *to takes over; from is left released. */
 void bl_array_move(struct ArrowArray *from, struct ArrowArray *to);
+/* A sliced batch: its columns are cut to its rows, so that each can be moved out. */
+void bl_array_cut_columns(struct ArrowArray *batch);
 /* n nulls of any type. */
 bl_status bl_array_nulls(bl_ctx *ctx, const bl_type *t, int64_t n, struct ArrowArray *out, bl_error *err) BL_CHECKED;
 /* A column of n times one value (v NULL or null: all null). Struct values: fields' initial defaults. */

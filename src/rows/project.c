@@ -742,20 +742,10 @@ static bl_status meta_column(const bl_projection *p, const step *s, const struct
   return bl_array_constant(p->ctx, &s->field->type, &v, n, out, err);
 }
 
-/* A sliced batch: its children are cut to its rows. */
-static void push_offset_down(struct ArrowArray *in) {
-  for (int64_t i = 0; in->offset && i < in->n_children; i++) {
-    in->children[i]->offset += in->offset;
-    in->children[i]->length = in->length;
-    if (in->children[i]->null_count != 0) in->children[i]->null_count = -1;
-  }
-  in->offset = 0;
-}
-
 bl_status bl_projection_apply(const bl_projection *p, struct ArrowArray *in, const int64_t *positions, int64_t first,
                               struct ArrowArray *out, bl_error *err) {
   int64_t n = in->length;
-  push_offset_down(in);
+  bl_array_cut_columns(in);
   bl_status st = bl_array_new(p->ctx, n, 1, (int64_t)p->root.n_children, out, err);
   if (st != BL_OK) {
     bl_array_release(in);

@@ -224,10 +224,9 @@ static bl_status resolve(const bl_metadata *m, bl_str text, const bl_snap_option
   if (ref_is_there(m, text)) return by_ref(m, text, out, err);
   if (id) return by_id(m, v, out, err);
   if (parse_time(text, &v)) return by_time(m, v, o, out, err);
-  for (size_t i = 0; i < m->n_snapshots; i++)
-    if (bl_pairs_is(&m->snapshots[i].summary, "wap.id", text))
-      return bl_fail(err, BL_NOT_FOUND, "no such snapshot: %.*s: did you mean wap:%.*s?", BL_STR_ARG(text),
-                     BL_STR_ARG(text));
+  if (bl_metadata_snapshot_with(m, "wap.id", text))
+    return bl_fail(err, BL_NOT_FOUND, "no such snapshot: %.*s: did you mean wap:%.*s?", BL_STR_ARG(text),
+                   BL_STR_ARG(text));
   return bl_fail(err, BL_NOT_FOUND, "no such snapshot: %.*s: neither a snapshot id nor a ref nor an ISO-8601 time",
                  BL_STR_ARG(text));
 }

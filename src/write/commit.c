@@ -82,17 +82,11 @@ bool bl_batch_is_applied(const bl_table *t, const bl_write_options *o) {
 }
 
 /* The first snapshot whose summary has the pair. */
-static const bl_snapshot *find_pair(const bl_metadata *md, const char *key, bl_str value) {
-  for (size_t i = 0; i < md->n_snapshots; i++)
-    if (bl_pairs_is(&md->snapshots[i].summary, key, value)) return &md->snapshots[i];
-  return NULL;
-}
-
 /* t: as it is without the snapshot that gets the id. Nothing is refused: Java refuses to publish the second alone. */
 static void warn_of_wap_twin(const bl_table *t, const char *id) {
   const bl_metadata *md = t->metadata;
-  const bl_snapshot *staged = id ? find_pair(md, "wap.id", bl_str_of(id)) : NULL;
-  const bl_snapshot *published = id ? find_pair(md, "published-wap-id", bl_str_of(id)) : NULL;
+  const bl_snapshot *staged = id ? bl_metadata_snapshot_with(md, "wap.id", bl_str_of(id)) : NULL;
+  const bl_snapshot *published = id ? bl_metadata_snapshot_with(md, "published-wap-id", bl_str_of(id)) : NULL;
   if (published)
     bl_warn(t->ctx,
             "the WAP id %s is published already, by snapshot %lld: cherry-pick does not publish it again (--batch-id "

@@ -435,16 +435,6 @@ static bl_status set_all(work *w, struct ArrowArray *values, bl_error *err) {
   return BL_OK;
 }
 
-/* A sliced batch: its columns are cut to its rows. */
-static void push_offset_down(struct ArrowArray *in) {
-  for (int64_t i = 0; in->offset && i < in->n_children; i++) {
-    in->children[i]->offset += in->offset;
-    in->children[i]->length = in->length;
-    if (in->children[i]->null_count != 0) in->children[i]->null_count = -1;
-  }
-  in->offset = 0;
-}
-
 /* Without the columns that were read for the expressions alone. batch is consumed. */
 static bl_status give(const bl_setter *s, struct ArrowArray *batch, struct ArrowArray *out, bl_error *err) {
   if ((int64_t)s->n_out == batch->n_children) {
@@ -460,7 +450,7 @@ bl_status bl_setter_apply(const bl_setter *s, bl_touch_rows *rows, struct ArrowA
   work w = {.s = s, .rows = rows};
   struct ArrowArray *values = bl_calloc(s->ctx, s->n + 1, sizeof *values);
   bl_status st = values ? BL_OK : bl_nomem(err);
-  push_offset_down(&rows->batch);
+  bl_array_cut_columns(&rows->batch);
   if (st == BL_OK) st = bl_arena_new(s->ctx, &w.scratch, err);
   if (st == BL_OK) st = list_meant(&w, err);
   if (st == BL_OK && w.n_meant > 0) st = set_all(&w, values, err);

@@ -366,16 +366,6 @@ static bl_status prepare(bl_source *s, const struct ArrowSchema *in, bl_error *e
 
 /* ---- rows come in ---- */
 
-/* A sliced batch: its columns are cut to its rows. */
-static void push_offset_down(struct ArrowArray *in) {
-  for (int64_t i = 0; in->offset && i < in->n_children; i++) {
-    in->children[i]->offset += in->offset;
-    in->children[i]->length = in->length;
-    if (in->children[i]->null_count != 0) in->children[i]->null_count = -1;
-  }
-  in->offset = 0;
-}
-
 static bl_status number_rows(bl_source *s, int64_t n, const int64_t *ranks, struct ArrowArray *out, bl_error *err) {
   BL_TRY(bl_array_new(s->ctx, n, 2, 0, out, err));
   int64_t *v = bl_array_buffer(out, 1, (size_t)n * 8);
@@ -400,7 +390,7 @@ static bl_status make_held(bl_source *s, struct ArrowArray *in, const uint8_t *d
                            struct ArrowArray *out, bl_error *err) {
   size_t k = s->incoming.root.n_fields;
   int64_t n = in->length;
-  push_offset_down(in);
+  bl_array_cut_columns(in);
   bl_status st = bl_array_new(s->ctx, n, 1, (int64_t)k + 2, out, err);
   for (size_t i = 0; st == BL_OK && i < k; i++) {
     if (i < (size_t)in->n_children) bl_array_move(in->children[i], out->children[i]);
